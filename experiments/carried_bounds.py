@@ -15,6 +15,7 @@ from failbench.monitor.history import History
 from failbench.monitor.invariants import CATALOGUE
 from failbench.monitor.records.tables import healthy_histories, measured_settings
 from shared.carried import BOUND_SCHEMA, NONE
+from shared.ranks import healthy_ranks
 
 MONITORED, FIELD = Path("data/monitor"), Path("data/field")
 BOUNDS = Path("data/measurements/carried_bounds.parquet")
@@ -29,13 +30,17 @@ class Carried(Record):
 
 
 def healthy() -> dict[str, list[History]]:
-    """Healthy runs: of each setting of the benchmark, and of each author of the field."""
+    """Healthy runs: of each setting of the benchmark, each author of the field, and of ranks."""
     field = of_field(FIELD, "development")
     settings = {
         name: healthy_histories(runs) + healthy_histories(runs, "twin")
         for name, runs in measured_settings(MONITORED).items()
     }
-    return settings | field
+    ranks = {
+        name: [history for run in runs for history in run.values()]
+        for name, runs in healthy_ranks().items()
+    }
+    return settings | field | ranks
 
 
 def without(left_out: str, reaches: Mapping[str, Reach], settings: Carried) -> list[dict[str, Any]]:

@@ -1,12 +1,12 @@
 """Known logs: what is learnt from and asked about, and what is known of each.
 
-Logs of the benchmark's runs and of its second author's, as the monitor wrote them; and what others
-wrote: programs of the field, public reports and messages of libraries.
+Logs of the benchmark's runs and of its second author's, as the monitor wrote them; what others
+wrote: programs of the field, public reports and messages of libraries; and healthy runs of two ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +48,7 @@ from recordings import read_recordings
 from shared.authors import A, B, Reading
 from shared.carried import NONE, read_carried
 from shared.diagnose_logs import AHEAD, BY_HAND, CARRIED_BOUNDS, OWN_BOUNDS, MessageExample
+from shared.ranks import GROUP, healthy_ranks
 
 MONITORED = Path("data/monitor")
 ENDS = Path("data/measurements/invariants/ends.parquet")
@@ -204,6 +205,7 @@ def read_outside(carried: Mapping[str, Mapping[str, Bound]]) -> Outside:
     of_monitor = known_monitored(FIELD, "development", carried)
     logs += [log for _, _, log in of_monitor]
     logs += [log for _, log in of_reports]
+    logs += of_healthy_ranks(carried)
     hand = tuple(
         {"learnt": BY_HAND, "corpus": log.setting, "log": log.scenario, "group": log.group,
          "category": log.category, "cause": log.cause, "prediction": answer,
@@ -212,6 +214,18 @@ def read_outside(carried: Mapping[str, Mapping[str, Bound]]) -> Outside:
         for answer in (by_hand(history, carried[console.program.card.author]),)
     )  # fmt: skip
     return Outside(tuple(logs), of_messages, hand, parts)
+
+
+def of_healthy_ranks(carried: Mapping[str, Mapping[str, Bound]]) -> Iterator[KnownLog]:
+    """The log of each rank of healthy runs of several, all of a run weighing one."""
+    for setting, runs in healthy_ranks().items():
+        for run, history in (
+            (run, each) for run, ranks in enumerate(runs) for each in ranks.values()
+        ):
+            log = log_of_history(MONITOR, history)
+            signs = signs_of(log, carried[setting])
+            names = {"scenario": f"{setting} {run}", "setting": setting, "group": GROUP}
+            yield KnownLog(signs, None, None, **names, words=counted(log.words))
 
 
 def labels_of_b(scenarios: Iterable[Scenario]) -> Labels:

@@ -9,24 +9,11 @@ from failbench.diagnose.rank_departures import (
     fit_rank_bounds,
     write_rank_bounds,
 )
-from failbench.monitor.history import History
-from failbench.monitor.records.tables import histories, read_monitored
-from shared.ranks import RankBoundsSettings
+from failbench.ranks.recordings import healthy_runs, read_runs
+from shared.ranks import RankBoundsSettings, healthy_ranks
 
-HEALTHY = Path("data/healthy_ranks")
+RECORDED = Path("data/ranks")
 PACKAGED = Path("src/failbench/fitted/ranks.json")
-
-
-def healthy_runs() -> dict[str, list[Ranks]]:
-    """The ranks of each run, by setting."""
-    runs: dict[tuple[str, int], dict[int, History]] = {}
-    for run, history in histories(read_monitored(HEALTHY)):
-        rank = int(run["run_id"].rpartition(" ")[2])
-        runs.setdefault((run["architecture"], run["seed"]), {})[rank] = history
-    settings: dict[str, list[Ranks]] = {}
-    for (name, _), ranks in runs.items():
-        settings.setdefault(name, []).append(ranks)
-    return settings
 
 
 def alarmed(settings: dict[str, list[Ranks]], margins: tuple[float, ...], name: str) -> list[int]:
@@ -38,7 +25,7 @@ def alarmed(settings: dict[str, list[Ranks]], margins: tuple[float, ...], name: 
 
 def main() -> None:
     margins = st.read_section("rank_bounds", RankBoundsSettings).margins
-    settings = healthy_runs()
+    settings = healthy_ranks() | healthy_runs(read_runs(RECORDED))
     tasks = [(settings, margins, name) for name in settings]
     counts = st.parallel_map(alarmed, tasks, st.workers())
     rows = [

@@ -1,6 +1,6 @@
 """Stage ranks: whether the logs of two ranks tell which departed first, and of which category."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,25 +16,28 @@ from failbench.diagnose.rank_departures import (
     RankBounds,
     Ranks,
     fit_rank_bounds,
-    read_rank_bounds,
 )
 from failbench.diagnose.ranks import diagnose_ranks
 from failbench.diagnose.readers.records import log_of_history
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.ranks.recordings import read_runs
-from shared.ranks import RankBoundsSettings
+from failbench.ranks.causes import SUCCESS
+from failbench.ranks.recordings import healthy_runs, read_runs
+from shared.ranks import RankBoundsSettings, healthy_ranks
 
 RECORDED = Path("data/ranks")
 MODEL = Path("src/failbench/fitted/log.json")
 BOUNDS = Path("src/failbench/fitted/bounds.json")
-RANK_BOUNDS = Path("src/failbench/fitted/ranks.json")
 
-TOGETHER, OWN = "together", "together_own_bounds"
-"""All ranks compared by the package's bounds, and by those of twins of the other causes."""
+TOGETHER, FROZEN = "together", "together_frozen"
+"""All ranks compared by bounds of all healthy runs but those of the cause, and of those alone that
+were recorded before any cause was."""
 FIRST, SUREST = "first_rank", "surest_rank"
 """The model of all logs, asked of the first rank's alone; of each alone, taking the surest."""
 
+OF_RUN = ("kind", "cause", "category", "seed", "guilty_rank")
+HARMLESS = (pl.col("kind") == "failure") & (pl.col("outcome") == "completed")
+"""A run whose fault did it no harm, so that there is nothing to tell."""
 FAILING = pl.col("kind") == "failure"
 NO_RANK = -1
 """Stands for a cause that all ranks share, and for an answer that names none."""
@@ -46,7 +49,7 @@ class Learnt:
 
     model: Model
     bounds: Mapping[str, Bound]
-    ranks: RankBounds
+    frozen: RankBounds
 
 
 METRICS = {
@@ -65,22 +68,11 @@ ANSWER_SCHEMA = pl.Schema(
 )  # fmt: skip
 
 
-def bounds_without(
-    runs: pl.DataFrame, histories: Mapping[str, Ranks], margins: tuple[float, ...], cause: str
-) -> RankBounds:
-    """Bounds of the twins of all other causes."""
-    twins = runs.filter(~FAILING, pl.col("cause") != cause).unique("run_id").sort("run_id")
-    settings: dict[str, list[Ranks]] = {}
-    for run_id, other in twins.select("run_id", "cause").iter_rows():
-        settings.setdefault(other, []).append(histories[run_id])
-    return fit_rank_bounds(settings, margins, f"twins of all causes but {cause}")
-
-
 def answers_of(
-    run: dict[str, Any], ranks: Ranks, own: RankBounds, learnt: Learnt
+    run: dict[str, Any], ranks: Ranks, others: RankBounds, learnt: Learnt
 ) -> Iterator[dict[str, Any]]:
     """What each method says of a run."""
-    for method, bounds in ((TOGETHER, learnt.ranks), (OWN, own)):
+    for method, bounds in ((TOGETHER, others), (FROZEN, learnt.frozen)):
         said = diagnose_ranks(ranks, bounds, learnt.bounds, learnt.model)
         yield run | {
             "method": method, "alarm": said.status != "none", "named_rank": said.rank,
@@ -106,18 +98,18 @@ def answers_of(
 def of_cause(
     runs: pl.DataFrame,
     histories: Mapping[str, Ranks],
+    healthy: Mapping[str, Sequence[Ranks]],
     margins: tuple[float, ...],
     learnt: Learnt,
     cause: str,
 ) -> pl.DataFrame:
-    """The answers to the runs of a cause and their twins."""
-    own = bounds_without(runs, histories, margins, cause)
-    columns = ("run_id", "kind", "cause", "category", "seed", "guilty_rank")
-    of_this = runs.filter(cause=cause).select(columns).unique("run_id").sort("run_id")
+    """The answers to the runs of a cause and their twins, or to the successes."""
+    kept = {name: ranks for name, ranks in healthy.items() if name != cause}
+    others = fit_rank_bounds(kept, margins, f"all healthy runs but those of {cause}")
     rows = [
         dict.fromkeys(ANSWER_SCHEMA) | row
-        for run in of_this.to_dicts()
-        for row in answers_of(run, histories[run["run_id"]], own, learnt)
+        for run in runs.filter(cause=cause).sort("run_id").to_dicts()
+        for row in answers_of(run, histories[run["run_id"]], others, learnt)
     ]
     return pl.DataFrame(rows, ANSWER_SCHEMA)
 
@@ -132,11 +124,11 @@ def judged(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def estimates(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> pl.DataFrame:
-    """Rates over causes by method, and alarms on healthy twins over runs."""
+    """Rates over causes by method, and alarms on healthy runs."""
     parts = []
     for method in answers["method"].unique(maintain_order=True):
         of_method = answers.filter(method=method)
-        failing, twins = of_method.filter(FAILING), of_method.filter(~FAILING)
+        failing, healthy = of_method.filter(FAILING), of_method.filter(~FAILING)
         # some categories have a single cause: causes are drawn from all of them, as one stratum
         drawn = failing.with_columns(scenario="cause", repeat=pl.lit(0)).with_columns(
             category=pl.lit(CATEGORIES[0])
@@ -150,8 +142,8 @@ def estimates(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> p
             for name, estimand in METRICS.items()
         )
         parts.append(st.of_scenarios(drawn, (), settings, values, method=method))
-        share = int(twins["alarm"].sum()) / twins.height
-        alarms = st.wilson_row(share, twins.height, settings.confidence)
+        share = int(healthy["alarm"].sum()) / healthy.height
+        alarms = st.wilson_row(share, healthy.height, settings.confidence)
         named = {"method": method, "metric": ALARM, "interval": "Wilson", "resampling_unit": "run"}
         parts.append(pl.DataFrame([named | alarms]))
     return pl.concat(parts, how="diagonal_relaxed")
@@ -187,19 +179,28 @@ def tables(found: st.Estimates, answers: pl.DataFrame, said: st.Captions) -> Ite
 def main() -> None:
     settings = st.read_statistics(st.ScenarioIntervalSettings)
     margins = st.read_section("rank_bounds", RankBoundsSettings).margins
-    runs, histories = read_runs(RECORDED)
-    causes = runs.filter(FAILING)["cause"].unique().sort().to_list()
+    recorded = read_runs(RECORDED)
+    facts = (*OF_RUN, "outcome")
+    told = [{"run_id": run.run_id} | {name: run[name] for name in facts} for run in recorded]
+    runs = pl.DataFrame(told, {name: ANSWER_SCHEMA.get(name, pl.String) for name in told[0]})
+    harmless = runs.filter(HARMLESS).height
+    runs = runs.filter(~HARMLESS).drop("outcome").with_columns(pl.col("cause").fill_null(SUCCESS))
+    histories = {run.run_id: run.histories for run in recorded}
+    causes = runs["cause"].unique().sort().to_list()
     bounds = read_bounds(BOUNDS, CATALOGUE).intervals()
-    learnt = Learnt(read_model(MODEL), bounds, read_rank_bounds(RANK_BOUNDS))
-    asking = partial(of_cause, runs, histories, margins, learnt)
+    before = healthy_ranks()
+    learnt = Learnt(read_model(MODEL), bounds, fit_rank_bounds(before, margins, "before any cause"))
+    healthy = before | healthy_runs(recorded)
+    asking = partial(of_cause, runs, histories, healthy, margins, learnt)
     parts = st.parallel_map(asking, [(cause,) for cause in causes], st.workers())
     answers = judged(pl.concat(parts))
     measured = estimates(answers, settings)
     found = st.Estimates.of(measured)
     counts = {
-        "causes": len(causes),
+        "causes": answers.filter(FAILING)["cause"].n_unique(),
         "runs": answers.filter(FAILING)["run_id"].n_unique(),
-        "twins": answers.filter(~FAILING)["run_id"].n_unique(),
+        "healthy": answers.filter(~FAILING)["run_id"].n_unique(),
+        "harmless": harmless,
         "by_convention": answers.filter(FAILING, method=TOGETHER)["by_convention"].sum(),
     }
     said = st.Captions.read("ranks", settings, found.nested("method", "metric"), counts)

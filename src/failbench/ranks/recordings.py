@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +19,7 @@ from failbench.monitor.records.tables import (
     Monitored,
     histories,
 )
+from failbench.ranks.causes import SUCCESS
 
 SIGNALS: Final = "signals.parquet"
 OF_HISTORY: Final = (  # columns of a monitored run that its history is read back from
@@ -122,3 +123,12 @@ def read_runs(folder: Path) -> list[RankedRun]:
         if row["level"] is not None:
             seen[row["rank"]] = history
     return [RankedRun(run_id, *each) for run_id, each in found.items()]
+
+
+def healthy_runs(runs: Iterable[RankedRun]) -> dict[str, list[Mapping[int, History]]]:
+    """Logs of ranks of the healthy ones, by the cause that never begins; successes together."""
+    causes: dict[str, list[Mapping[int, History]]] = {}
+    for run in runs:
+        if run["kind"] != "failure":
+            causes.setdefault(run["cause"] or SUCCESS, []).append(run.histories)
+    return causes

@@ -83,6 +83,17 @@ def test_a_loop_trains_to_the_same_digits_and_all_of_it_is_measured(script, tmp_
     assert list(history.series("evaluation_loss_ratio")[1]) == pytest.approx([1.0, 1.0], rel=1e-5)
 
 
+def test_a_compiled_model_is_counted_by_its_steps(script, tmp_path):
+    text = LOOP.replace("loss = criterion(model", "loss = criterion(compiled")
+    text = text.replace(
+        "for epoch", "compiled = torch.compile(model, backend='aot_eager')\nfor epoch"
+    )
+    assert watched(script(text), folder=tmp_path).returncode == 0
+    history = read_history(log_of(tmp_path / "log"))
+    assert history.rows[-1].step == 7
+    assert "hooks would break its graph" in history.off["forwards"]
+
+
 def test_an_error_ends_both_script_and_log(script, tmp_path):
     ended = watched(script(LOOP), "--fail", folder=tmp_path)
     assert ended.returncode == 1
