@@ -1,7 +1,7 @@
 """Known logs: what is learnt from and asked about, and what is known of each.
 
 Logs of the benchmark's runs and of its second author's, as the monitor wrote them; what others
-wrote: programs of the field, public reports and messages of libraries; and healthy runs of two ranks.
+wrote: programs of the field, reports and messages of libraries; and healthy runs of two ranks.
 """
 
 from __future__ import annotations
@@ -219,13 +219,11 @@ def read_outside(carried: Mapping[str, Mapping[str, Bound]]) -> Outside:
 def of_healthy_ranks(carried: Mapping[str, Mapping[str, Bound]]) -> Iterator[KnownLog]:
     """The log of each rank of healthy runs of several, all of a run weighing one."""
     for setting, runs in healthy_ranks().items():
-        for run, history in (
-            (run, each) for run, ranks in enumerate(runs) for each in ranks.values()
-        ):
-            log = log_of_history(MONITOR, history)
-            signs = signs_of(log, carried[setting])
-            names = {"scenario": f"{setting} {run}", "setting": setting, "group": GROUP}
-            yield KnownLog(signs, None, None, **names, words=counted(log.words))
+        for run, ranks in enumerate(runs):
+            for history in ranks.values():
+                log = log_of_history(MONITOR, history)
+                signs, words = signs_of(log, carried[setting]), counted(log.words)
+                yield KnownLog(signs, None, None, f"{setting} {run}", setting, GROUP, words)
 
 
 def labels_of_b(scenarios: Iterable[Scenario]) -> Labels:

@@ -1,4 +1,4 @@
-"""Healthy runs of two ranks: what bounds are fitted to, and what the model of all logs learns of."""
+"""Healthy runs of two ranks: bounds are fitted to them, and the model of logs learns of them."""
 
 from pathlib import Path
 from typing import Annotated, Final

@@ -175,7 +175,7 @@ def train(rank: int, setting: Setting, seed: int, folder: Path, corpus: Path) ->
         optimizer, lambda step: min(1.0, (step + 1) / 20) * (1 - 0.8 * step / STEPS)
     )
     known = None if of_images else Vocabulary(VOCABULARY, padding=PAD, unknown=UNKNOWN)
-    with Monitor(folder / f"rank{rank}", vocabulary=known) as monitor:
+    with Monitor(folder / f"rank{rank}", vocabulary=known, budget=None) as monitor:
         monitor.watch(parallel, optimizer)
         taken = 0
         for loader in _batches(data, setting.rows, rank, seed):
