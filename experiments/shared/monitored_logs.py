@@ -10,11 +10,13 @@ from failbench.field.monitored import BESIDE, MONITOR
 from shared.authors import BOTH, A, B
 from shared.diagnose_logs import AHEAD, ALL, BY_HAND, CARRIED_BOUNDS, OWN_BOUNDS
 from shared.outside import CAUSE_RIGHT
+from shared.ranks import GROUP as TWO_RANKS
 
 SCENARIO, AUTHOR = "scenario", "author"  # what was left out
 HEALTHY: Final = pl.col("category").is_null()
 COVERAGE: Final = 0.8
 HALF: Final = 0.5
+PARTIAL: Final = "author_7"  # whose programs are healthy, and train a part or in parts
 FORMS: Final = {OWN_BOUNDS: "own", CARRIED_BOUNDS: "carried"}
 """Whose bounds the monitor's log of an author's run is held against."""
 
@@ -30,7 +32,7 @@ def monitored_table(
     for left_out, author, form, group in groups(answers, outside, seed):
         keys = {"left_out": left_out, "author": author, "form": form}
         failing, healthy = group.filter(~HEALTHY), group.filter(HEALTHY)
-        found = rates(failing, intervals)
+        found = rates(failing, intervals) if failing.height else {}
         alarms = {"alarm": pl.col("alarm"), "alarm_by_hand": pl.col("by_hand") != st.ABSTAIN}
         for name, alarm in alarms.items():
             asked = healthy.filter(alarm.is_not_null())
@@ -72,6 +74,9 @@ def groups(
     for corpus, form in ((MONITOR, "carried"), (BESIDE, "beside"), ("field", "console")):
         group = learnt.filter(pl.col("log").is_in(watched.implode()), corpus=corpus)
         yield AUTHOR, "field", form, group
+    for corpus, form in ((MONITOR, "partial"), (BESIDE, "partial_beside")):
+        yield AUTHOR, "healthy", form, learnt.filter(corpus=corpus, group=PARTIAL)
+    yield AUTHOR, "healthy", "ranks", learnt.filter(group=TWO_RANKS)
 
 
 def form_of(form: str) -> str:
@@ -131,14 +136,15 @@ def monitored_rows(found: st.Estimates, said: st.Captions) -> st.Table:
     body: list[st.Row | st.Divider] = []
     for left_out, author in (
         (SCENARIO, A), (SCENARIO, B), (SCENARIO, BOTH), (AUTHOR, A), (AUTHOR, B),
-        (AUTHOR, "field"),
+        (AUTHOR, "field"), (AUTHOR, "healthy"),
     ):  # fmt: skip
         body.append(st.Divider(labels[f"{left_out} {author}"]))
         for form in (
             found.where(left_out=left_out, author=author).frame["form"].unique(maintain_order=True)
         ):
             keys = {"left_out": left_out, "author": author, "form": str(form)}
-            n = str(found.n(metric="accuracy", **keys))
+            failing = found.row(metric="accuracy", **keys)
+            n = str(failing["n"]) if failing else f"{found.n(metric='alarm', **keys)} healthy runs"
             body.append(st.Row((labels[str(form)], n), keys))
     return st.table("diagnose_logs_monitor", found, None, body, said)
 
