@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from failbench.recording import child
 from failbench.recording.kinds import image_faults, models
 from failbench.recording.kinds.image_run import ImageRun
+from failbench.recording.kinds.own_time import OwnTimeRun
 from failbench.recording.unmonitored import UNMONITORED
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class KindTraining:
     def __call__(self, order: RunOrder, line: Line) -> None:
         """Execute an order."""
         models.register()
+        vars(child).update(TrainingRun=OwnTimeRun)
         if self.on_images:
             vars(child).update(TrainingRun=ImageRun, _monitor=_monitor_of_images)
         child.main(order, line)

@@ -13,13 +13,14 @@ from torch import Tensor
 
 from failbench.recording.architectures import Examples
 from failbench.recording.kinds.images import LEVELS, read_document, resized, side_of, turned
-from failbench.recording.loop import SPIKE_STEPS, TrainingRun
+from failbench.recording.kinds.own_time import OwnTimeRun
+from failbench.recording.loop import SPIKE_STEPS
 
 HEADER = 2  # label and width, before the pixels
 MEAN, DEVIATION = 0.305, 0.376  # of levels of grey from 0 to 1, over all images
 
 
-class ImageRun(TrainingRun):
+class ImageRun(OwnTimeRun):
     """A run whose documents are images and whose vocabulary are their classes."""
 
     def __init__(self, **parts: Any) -> None:

@@ -28,7 +28,7 @@ OPTIMIZER: Final = "adamw"
 CAUSES = Path("data/kinds/causes.csv")
 _FOLDER = Path(__file__).parent
 _FAULTS = _FOLDER / "image_faults.py"
-_MODULES = ("child.py", "models.py")
+_MODULES = ("child.py", "models.py", "own_time.py")
 _IMAGE_MODULES = (*_MODULES, "image_run.py", "images.py")
 
 
@@ -43,6 +43,8 @@ class OtherRanges(Record):
 class KindsWanted(RunsWanted):
     """The section ``kinds`` of params.yaml."""
 
+    hang_seconds: float = Field(gt=0)
+    wall_limit_seconds: float = Field(gt=0)
     nominal: Mapping[Kind, OtherRanges]
 
 
@@ -125,8 +127,8 @@ def params_of(kind: Kind, record: RecordParams, wanted: KindsWanted) -> KindPara
     runs = RunsWanted(seeds=wanted.seeds, successes=wanted.successes)
     return KindParams(
         settings={setting_of(kind).name: runs},
-        hang_seconds=record.hang_seconds,
-        wall_limit_seconds=record.wall_limit_seconds,
+        hang_seconds=wanted.hang_seconds,
+        wall_limit_seconds=wanted.wall_limit_seconds,
         nominal=KindRanges.model_validate(ranges),
     )
 
