@@ -1,0 +1,104 @@
+"""Stage measure_kinds: what was learnt of the six architectures says of other kinds of network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from failbench.base import measuring as st
+from failbench.base.predictions import first_repeats
+from failbench.base.slices import AcrossArchitectures
+from failbench.diagnose.batch import settings_of
+from failbench.diagnose.diagnosis import diagnosis_of
+from failbench.diagnose.readers.records import log_of_history
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.feature_table import feature_table, read_features
+from failbench.monitor.history import History
+from failbench.monitor.invariants import Bound
+from failbench.monitor.records.tables import histories, read_monitored
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import by_architecture
+from known_logs import at_failure
+from recordings import read_recordings
+from shared.carried import NONE, read_carried
+from shared.kinds import METHODS, MONITOR_SCHEMA
+
+KINDS = Path("data/kinds")
+MONITORED = KINDS / "monitor"
+CARRIED = Path("data/measurements/carried_bounds.parquet")
+PREDICTIONS = Path("data/predictions/kinds")
+FEATURES = Path("data/measurements/kinds/features.parquet")
+ANSWERS = Path("data/measurements/kinds/monitor.parquet")
+
+
+def predictions_of(
+    method: str,
+    six: pl.DataFrame,
+    kinds: pl.DataFrame,
+    splits: pl.DataFrame,
+    study: AcrossArchitectures,
+) -> pl.DataFrame:
+    """What fits to the six say of the failing runs of each kind: of new causes, and of known ones.
+
+    Healthy runs that rules know are of the six as well.
+    """
+    failing, healthy = (pl.col("kind") == kind for kind in ("failure", "success"))
+    parts = []
+    for kind in kinds["architecture"].unique().sort():
+        own = kinds.filter(failing, architecture=kind)
+        parts.append(
+            nested_cv(
+                pl.concat([six.filter(failing), own]),
+                six.filter(healthy),
+                splits,
+                method,
+                settings_of(method, st.PARAMS),
+                {st.PRIMARY_SET: FEATURE_SETS[st.PRIMARY_SET]},
+                study.seed,
+                st.workers(),
+                by_architecture(splits, [kind], study.known_seed),
+            )
+        )
+    return pl.concat(parts).sort(st.PREDICTION_SCHEMA.names()[:6])
+
+
+def answer(
+    run: dict[str, Any],
+    history: History,
+    failure: int | None,
+    category: str | None,
+    bounds: dict[str, Bound],
+) -> dict[str, Any]:
+    """What the package says of a monitored run, cut at its failure."""
+    said = diagnosis_of(log_of_history("monitor", at_failure(history, failure)), bounds)
+    named = {name: run[name] for name in ("run_id", "kind", "scenario", "architecture", "seed")}
+    verdict = {"status": said.status, "prediction": said.category or st.ABSTAIN}
+    return {**named, **verdict, "category": category}
+
+
+def main() -> None:
+    study = st.read_section("across_architectures", AcrossArchitectures)
+    telemetry, scenarios = read_recordings(KINDS)
+    table = feature_table(telemetry, scenarios)
+    splits = first_repeats(st.read_splits(), study.repeats, "across_architectures.repeats")
+    six, bounds = study.slice(read_features()), read_carried(CARRIED)[NONE]
+    for method in METHODS:
+        predictions = predictions_of(method, six, table, splits, study)
+        st.write_parquet(predictions, PREDICTIONS / f"{method}.parquet")
+        st.print_accuracy(predictions)
+    st.write_parquet(table, FEATURES)
+    failures = telemetry.runs.filter(kind="failure")
+    failed = dict(failures.select("run_id", "failure_step").iter_rows())
+    categories = {each.id: each.category for each in scenarios}
+    tasks = [
+        (run, history, failed.get(run["run_id"]), categories.get(run["scenario"]), bounds)
+        for run, history in (histories(read_monitored(MONITORED)) if MONITORED.exists() else ())
+    ]
+    rows = st.parallel_map(answer, tasks, st.workers())
+    st.write_parquet(pl.DataFrame(rows, MONITOR_SCHEMA).sort("run_id"), ANSWERS)
+
+
+if __name__ == "__main__":
+    st.run(main)
