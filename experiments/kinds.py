@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from failbench import study as st
+from failbench.base.detector import DetectorParams
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.telemetry import read_telemetry
 from failbench.features.catalogue import PAPER_FEATURES
 from failbench.features.feature_table import FEATURE_SCHEMA, read_features
-from failbench.recording.kinds.plan import CAUSES, Kind, read_other_causes, scenarios_of
+from failbench.recording.kinds.plan import (
+    CAUSES,
+    KINDS,
+    Kind,
+    KindsWanted,
+    faults_of,
+    params_of,
+    read_other_causes,
+    scenarios_of,
+)
+from failbench.recording.plan import RecordParams
+from failbench.recording.validity.check import check
 from failbench.statistics.scenario_values import by_category
 from recordings import read_scenarios_of
 from shared.kinds import KIND_LABELS, METHODS, MONITOR_SCHEMA, Rule
@@ -43,7 +55,7 @@ ROWS_OF_TABLE_8: Final[Mapping[str, tuple[str, ...]]] = {
 CHANCE = 0.9 * 10  # of the exponential of the loss, with ten classes
 ALLOWED = 0.15
 
-COUNTED = ("causes", "not_applicable", "other_fault", "seeds", "failure_runs")
+COUNTED = ("causes", "not_applicable", "other_fault", "seeds", "failing_runs", "passed")
 """What is counted of the recordings of a kind."""
 
 Marks = dict[tuple[str, str], str]
@@ -185,48 +197,55 @@ def of_monitor(
 
 
 def of_gradients(
-    telemetry: Mapping[str, st.Telemetry], settings: st.ScenarioIntervalSettings
+    telemetry: Mapping[Kind, st.Telemetry], six: st.Telemetry, settings: st.ScenarioIntervalSettings
 ) -> Iterator[pl.DataFrame]:
     """The 99th percentile of healthy gradient norms, median over runs, against that of the six."""
-    high = {
-        kind: runs.steps.join(runs.runs.filter(kind="success"), on="run_id", how="semi")
-        .group_by("run_id")
-        .agg(pl.col("gradient_norm").quantile(0.99))
-        .sort("run_id")["gradient_norm"]
-        .to_numpy()
-        for kind, runs in telemetry.items()
-    }
     generator = np.random.default_rng(settings.seed)
     tail = (1 - settings.confidence) / 2
-    for kind, own in high.items():
-        if kind == SIX:
-            continue
-        drawn = [
+    there = highest_gradients(six)
+    for kind, recorded in telemetry.items():
+        here = highest_gradients(recorded)
+        drawn, others = (
             np.median(generator.choice(each, (settings.resamples, len(each))), axis=1)
-            for each in (own, high[SIX])
-        ]
-        low, top = np.quantile(drawn[0] / drawn[1], (tail, 1 - tail))
-        value = float(np.median(own) / np.median(high[SIX]))
+            for each in (here, there)
+        )
+        low, high = np.quantile(drawn / others, (tail, 1 - tail))
+        value = float(np.median(here) / np.median(there))
         keys = {"about": "gradients", "name": "ratio", "kind": kind, "metric": "p99"}
-        yield pl.DataFrame([keys | {"value": value, "ci_low": low, "ci_high": top, "n": len(own)}])
+        yield pl.DataFrame(
+            [keys | {"value": value, "ci_low": low, "ci_high": high, "n": len(here)}]
+        )
 
 
-def of_recordings(telemetry: Mapping[str, st.Telemetry], scenarios: Any) -> Iterator[pl.DataFrame]:
-    """What was recorded of each kind: causes, those with another fault, and runs."""
+def highest_gradients(telemetry: st.Telemetry) -> st.Array:
+    """The 99th percentile of the gradient norms of each healthy run."""
+    healthy = telemetry.select(pl.col("kind") == "success").steps
+    of_runs = healthy.group_by("run_id").agg(pl.col("gradient_norm").quantile(0.99))
+    return of_runs.sort("run_id")["gradient_norm"].cast(pl.Float64).to_numpy()
+
+
+def of_recordings(
+    telemetry: Mapping[Kind, st.Telemetry], scenarios: tuple[st.Scenario, ...]
+) -> Iterator[pl.DataFrame]:
+    """What was recorded of each kind, and how much of it passes the check of all recordings."""
     others = read_other_causes(CAUSES)
-    for kind in KIND_LABELS.keys() & telemetry.keys():
-        own: Kind = kind  # type: ignore[assignment]
-        changed = scenarios_of(own, scenarios, others)
-        runs = telemetry[kind].runs
+    record, wanted = st.read_section("record", RecordParams), st.read_section("kinds", KindsWanted)
+    detector = st.read_section("detector", DetectorParams)
+    for kind, recorded in telemetry.items():
+        own = scenarios_of(kind, scenarios, others)
+        params, codes = params_of(kind, record, wanted), faults_of(kind).codes
+        (checked,) = check(own, recorded, params, detector, codes, benchmark=False).settings
+        pairs = zip(own, scenarios, strict=True)
         counts = {
-            "not_applicable": sum(kind in each.not_applicable for each in changed),
-            "other_fault": sum(
-                new.fault.name != old.fault.name
-                for new, old in zip(changed, scenarios, strict=True)
-            ),
-            **{f"{name}_runs": runs.filter(kind=name).height for name in ("failure", "success")},
-            "causes": runs["scenario"].n_unique() - int(runs["scenario"].null_count() > 0),
-            "seeds": runs.filter(kind="failure")["seed"].n_unique(),
+            "causes": len({run.scenario for run in checked.runs}),
+            "not_applicable": len(checked.not_applicable),
+            "other_fault": sum(new.fault.name != old.fault.name for new, old in pairs),
+            "seeds": len({run.seed for run in checked.runs}),
+            "failing_runs": len(checked.runs),
+            "passed": sum(run.passed for run in checked.runs),
+            "equal_before_onset": sum(run.equal_before_onset for run in checked.runs),
+            "twins_healthy": sum(run.twin_healthy for run in checked.runs),
+            "successes": checked.successes,
         }
         yield pl.DataFrame(
             {"about": "recordings", "name": kind, "kind": kind, "metric": name, "value": float(n)}
@@ -265,7 +284,7 @@ def feature_marks(found: st.Estimates, fewest: float) -> Marks:
 
 
 def tables(
-    found: st.Estimates, marks: Marks, kinds: list[str], paper: st.Reported, said: st.Captions
+    found: st.Estimates, marks: Marks, kinds: Sequence[str], paper: st.Reported, said: st.Captions
 ) -> Iterator[st.Table]:
     """Tables 7 to 9 beside what was measured; methods, features and the monitor in each kind."""
     printed = paper.tables.transfer.rows
@@ -341,11 +360,13 @@ def main() -> None:
                     feature_set=st.PRIMARY_SET) for each in asked
     )  # fmt: skip
     table = st.read_output(FEATURES, FEATURE_SCHEMA)
-    kinds = [name for name in KIND_LABELS if name in set(table["architecture"])]
+    kinds = [name for name in KINDS if name in set(table["architecture"])]
     failing = {SIX: study.slice(read_features()).filter(kind="failure", seed=study.known_seed)}
-    failing |= {name: table.filter(kind="failure", architecture=name) for name in kinds}
+    failing |= {str(name): table.filter(kind="failure", architecture=name) for name in kinds}
     recorded = read_telemetry(TELEMETRY)
-    telemetry = {name: recorded.select(pl.col("architecture") == name) for name in kinds}
+    telemetry: dict[Kind, st.Telemetry] = {
+        name: recorded.select(pl.col("architecture") == name) for name in kinds
+    }
     of_six = read_telemetry(OF_SIX).select(pl.col("optimizer") == study.optimizer)
     scenarios = read_scenarios_of(recorded.runs)
     six_failing = study.slice(read_features()).filter(kind="failure")
@@ -358,7 +379,7 @@ def main() -> None:
         *of_features(failing, settings),
         *of_table_8(pl.concat(decided), perplexities, settings),
         *of_monitor(st.read_output(ANSWERS, MONITOR_SCHEMA), settings),
-        *of_gradients({**telemetry, SIX: of_six}, settings),
+        *of_gradients(telemetry, of_six, settings),
         *of_recordings(telemetry, scenarios),
     ]
     measured = pl.concat(parts, how="diagonal_relaxed").select(*KEYS, *st.ESTIMATE).sort(KEYS)
