@@ -11,26 +11,12 @@ import numpy as np
 import polars as pl
 
 from failbench import study as st
-from failbench.base.detector import DetectorParams
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.telemetry import read_telemetry
 from failbench.features.catalogue import PAPER_FEATURES
 from failbench.features.feature_table import FEATURE_SCHEMA, read_features
-from failbench.recording.kinds.plan import (
-    CAUSES,
-    KINDS,
-    Kind,
-    KindsWanted,
-    faults_of,
-    params_of,
-    read_other_causes,
-    scenarios_of,
-)
-from failbench.recording.plan import RecordParams
-from failbench.recording.validity.check import check
 from failbench.statistics.scenario_values import by_category
-from recordings import read_scenarios_of
-from shared.kinds import KIND_LABELS, METHODS, MONITOR_SCHEMA, Rule
+from shared.kinds import COUNT_SCHEMA, KIND_LABELS, METHODS, MONITOR_SCHEMA, Rule
 
 RULE = Path("data/kinds/rule.csv")
 TELEMETRY, OF_SIX = Path("data/kinds"), Path("data/telemetry")
@@ -38,6 +24,7 @@ PREDICTIONS = Path("data/predictions/kinds")
 ACROSS = Path("data/predictions/across_architectures")
 FEATURES = Path("data/measurements/kinds/features.parquet")
 ANSWERS = Path("data/measurements/kinds/monitor.parquet")
+COUNTS = Path("data/measurements/kinds/recorded.parquet")
 
 SIX = "six"
 """In the place of a kind: the architectures of the paper."""
@@ -197,7 +184,7 @@ def of_monitor(
 
 
 def of_gradients(
-    telemetry: Mapping[Kind, st.Telemetry], six: st.Telemetry, settings: st.ScenarioIntervalSettings
+    telemetry: Mapping[str, st.Telemetry], six: st.Telemetry, settings: st.ScenarioIntervalSettings
 ) -> Iterator[pl.DataFrame]:
     """The 99th percentile of healthy gradient norms, median over runs, against that of the six."""
     generator = np.random.default_rng(settings.seed)
@@ -222,35 +209,6 @@ def highest_gradients(telemetry: st.Telemetry) -> st.Array:
     healthy = telemetry.select(pl.col("kind") == "success").steps
     of_runs = healthy.group_by("run_id").agg(pl.col("gradient_norm").quantile(0.99))
     return of_runs.sort("run_id")["gradient_norm"].cast(pl.Float64).to_numpy()
-
-
-def of_recordings(
-    telemetry: Mapping[Kind, st.Telemetry], scenarios: tuple[st.Scenario, ...]
-) -> Iterator[pl.DataFrame]:
-    """What was recorded of each kind, and how much of it passes the check of all recordings."""
-    others = read_other_causes(CAUSES)
-    record, wanted = st.read_section("record", RecordParams), st.read_section("kinds", KindsWanted)
-    detector = st.read_section("detector", DetectorParams)
-    for kind, recorded in telemetry.items():
-        own = scenarios_of(kind, scenarios, others)
-        params, codes = params_of(kind, record, wanted), faults_of(kind).codes
-        (checked,) = check(own, recorded, params, detector, codes, benchmark=False).settings
-        pairs = zip(own, scenarios, strict=True)
-        counts = {
-            "causes": len({run.scenario for run in checked.runs}),
-            "not_applicable": len(checked.not_applicable),
-            "other_fault": sum(new.fault.name != old.fault.name for new, old in pairs),
-            "seeds": len({run.seed for run in checked.runs}),
-            "failing_runs": len(checked.runs),
-            "passed": sum(run.passed for run in checked.runs),
-            "equal_before_onset": sum(run.equal_before_onset for run in checked.runs),
-            "twins_healthy": sum(run.twin_healthy for run in checked.runs),
-            "successes": checked.successes,
-        }
-        yield pl.DataFrame(
-            {"about": "recordings", "name": kind, "kind": kind, "metric": name, "value": float(n)}
-            for name, n in counts.items()
-        )
 
 
 def category_marks(found: st.Estimates, least: Mapping[str, float]) -> Marks:
@@ -360,15 +318,14 @@ def main() -> None:
                     feature_set=st.PRIMARY_SET) for each in asked
     )  # fmt: skip
     table = st.read_output(FEATURES, FEATURE_SCHEMA)
-    kinds = [name for name in KINDS if name in set(table["architecture"])]
+    kinds = [name for name in KIND_LABELS if name in set(table["architecture"])]
     failing = {SIX: study.slice(read_features()).filter(kind="failure", seed=study.known_seed)}
-    failing |= {str(name): table.filter(kind="failure", architecture=name) for name in kinds}
+    failing |= {name: table.filter(kind="failure", architecture=name) for name in kinds}
     recorded = read_telemetry(TELEMETRY)
-    telemetry: dict[Kind, st.Telemetry] = {
+    telemetry: dict[str, st.Telemetry] = {
         name: recorded.select(pl.col("architecture") == name) for name in kinds
     }
     of_six = read_telemetry(OF_SIX).select(pl.col("optimizer") == study.optimizer)
-    scenarios = read_scenarios_of(recorded.runs)
     six_failing = study.slice(read_features()).filter(kind="failure")
     perplexities = pl.concat([table.filter(kind="failure"), six_failing])
     decided = [each.filter(study=st.LEFT_OUT, method=METHODS[0]) for each in (on_kinds, on_six)]
@@ -380,7 +337,7 @@ def main() -> None:
         *of_table_8(pl.concat(decided), perplexities, settings),
         *of_monitor(st.read_output(ANSWERS, MONITOR_SCHEMA), settings),
         *of_gradients(telemetry, of_six, settings),
-        *of_recordings(telemetry, scenarios),
+        st.read_output(COUNTS, COUNT_SCHEMA).with_columns(about=pl.lit("recordings"), name="kind"),
     ]
     measured = pl.concat(parts, how="diagonal_relaxed").select(*KEYS, *st.ESTIMATE).sort(KEYS)
     found = st.Estimates.of(measured)

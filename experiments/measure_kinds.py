@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from failbench.base import measuring as st
+from failbench.base.detector import DetectorParams
 from failbench.base.predictions import first_repeats
 from failbench.base.slices import AcrossArchitectures
 from failbench.diagnose.batch import settings_of
@@ -20,17 +21,29 @@ from failbench.monitor.invariants import Bound
 from failbench.monitor.records.tables import histories, read_monitored
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_architecture
+from failbench.recording.kinds.plan import (
+    CAUSES,
+    KINDS,
+    Kind,
+    KindsWanted,
+    faults_of,
+    params_of,
+    read_other_causes,
+    scenarios_of,
+)
+from failbench.recording.plan import RecordParams
+from failbench.recording.validity.check import check
 from known_logs import at_failure
-from recordings import read_recordings
 from shared.carried import NONE, read_carried
-from shared.kinds import METHODS, MONITOR_SCHEMA
+from shared.kinds import COUNT_SCHEMA, METHODS, MONITOR_SCHEMA
 
-KINDS = Path("data/kinds")
-MONITORED = KINDS / "monitor"
+RECORDED, SCENARIOS = Path("data/kinds"), Path("data/scenarios")
+MONITORED = RECORDED / "monitor"
 CARRIED = Path("data/measurements/carried_bounds.parquet")
 PREDICTIONS = Path("data/predictions/kinds")
 FEATURES = Path("data/measurements/kinds/features.parquet")
 ANSWERS = Path("data/measurements/kinds/monitor.parquet")
+COUNTS = Path("data/measurements/kinds/recorded.parquet")
 
 
 def predictions_of(
@@ -78,9 +91,35 @@ def answer(
     return {**named, **verdict, "category": category}
 
 
+def counts_of(
+    kind: Kind, telemetry: st.Telemetry, scenarios: tuple[st.Scenario, ...]
+) -> pl.DataFrame:
+    """What was recorded of a kind, and how much of it passes the check of all recordings."""
+    record, wanted = st.read_section("record", RecordParams), st.read_section("kinds", KindsWanted)
+    detector = st.read_section("detector", DetectorParams)
+    recorded = telemetry.select(pl.col("architecture") == kind)
+    own = scenarios_of(kind, scenarios, read_other_causes(CAUSES))
+    params, codes = params_of(kind, record, wanted), faults_of(kind).codes
+    (checked,) = check(own, recorded, params, detector, codes, benchmark=False).settings
+    pairs = zip(own, scenarios, strict=True)
+    counts = {
+        "causes": len({run.scenario for run in checked.runs}),
+        "not_applicable": len(checked.not_applicable),
+        "other_fault": sum(new.fault.name != old.fault.name for new, old in pairs),
+        "seeds": len({run.seed for run in checked.runs}),
+        "failing_runs": len(checked.runs),
+        "passed": sum(run.passed for run in checked.runs),
+        "equal_before_onset": sum(run.equal_before_onset for run in checked.runs),
+        "twins_healthy": sum(run.twin_healthy for run in checked.runs),
+        "successes": checked.successes,
+    }
+    rows = [(kind, name, float(count)) for name, count in counts.items()]
+    return pl.DataFrame(rows, COUNT_SCHEMA, orient="row")
+
+
 def main() -> None:
     study = st.read_section("across_architectures", AcrossArchitectures)
-    telemetry, scenarios = read_recordings(KINDS)
+    telemetry, scenarios = st.read_telemetry(RECORDED), st.read_scenarios(SCENARIOS)
     table = feature_table(telemetry, scenarios)
     splits = first_repeats(st.read_splits(), study.repeats, "across_architectures.repeats")
     six, bounds = study.slice(read_features()), read_carried(CARRIED)[NONE]
@@ -89,6 +128,9 @@ def main() -> None:
         st.write_parquet(predictions, PREDICTIONS / f"{method}.parquet")
         st.print_accuracy(predictions)
     st.write_parquet(table, FEATURES)
+    named = [name for name in KINDS if name in set(table["architecture"])]
+    counted = pl.concat(counts_of(name, telemetry, scenarios) for name in named)
+    st.write_parquet(counted, COUNTS)
     failures = telemetry.runs.filter(kind="failure")
     failed = dict(failures.select("run_id", "failure_step").iter_rows())
     categories = {each.id: each.category for each in scenarios}

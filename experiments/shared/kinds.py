@@ -23,6 +23,9 @@ MONITOR_SCHEMA: Final = pl.Schema({**dict.fromkeys(_TEXT, pl.String()), "seed": 
 """What the package says of a monitored run of another kind, with bounds that were carried over:
 ``status`` without being told whether it failed, ``prediction`` the category as it was named."""
 
+COUNT_SCHEMA: Final = pl.Schema({"kind": pl.String(), "metric": pl.String(), "value": pl.Float64()})
+"""What was recorded of a kind, and how much of it passes the check of all recordings."""
+
 
 class Rule(Record):
     """How a number becomes a mark: a row of ``data/kinds/rule.csv``."""
