@@ -246,7 +246,7 @@ def tables(
 ) -> Iterator[st.Table]:
     """Tables 7 to 9 beside what was measured; methods, features and the monitor in each kind."""
     printed = paper.tables.transfer.rows
-    sides = (SIX, *kinds)
+    sides = (SIX, *KIND_LABELS)  # a kind that is not recorded has no estimates
     body: list[tuple[str, ...]] = []
     for category, kind in product(NAMED, kinds):
         keys = {"about": category, "name": METHODS[0]}
@@ -281,8 +281,9 @@ def tables(
     for feature in PAPER_FEATURES:
         rows = found.where(name=feature.name, metric="area")
         areas = [rows.cell("two", kind=SIX)]
-        for kind in kinds:
-            areas += [rows.cell("two", kind=kind), marks.get((feature.name, kind), "undefined")]
+        for kind in KIND_LABELS:
+            otherwise = "undefined" if kind in kinds else st.ABSENT
+            areas += [rows.cell("two", kind=kind), marks.get((feature.name, kind), otherwise)]
         body.append((st.words(feature.name), st.words(rows.frame["about"][0]), *areas))
     yield st.sheet("kinds_features", body, said)
     body = []
@@ -335,7 +336,7 @@ def main() -> None:
         *of_categories(on_kinds, on_six, settings),
         *of_features(failing, settings),
         *of_table_8(pl.concat(decided), perplexities, settings),
-        *of_monitor(st.read_output(ANSWERS, MONITOR_SCHEMA), settings),
+        *of_monitor(st.read_output(ANSWERS, MONITOR_SCHEMA, may_be_empty=True), settings),
         *of_gradients(telemetry, of_six, settings),
         st.read_output(COUNTS, COUNT_SCHEMA).with_columns(about=pl.lit("recordings"), name="kind"),
     ]
