@@ -13,7 +13,9 @@ from failbench.base.predictions import first_repeats
 from failbench.base.slices import AcrossArchitectures
 from failbench.diagnose.batch import settings_of
 from failbench.diagnose.diagnosis import diagnosis_of
+from failbench.diagnose.model import Model, read_model
 from failbench.diagnose.readers.records import log_of_history
+from failbench.diagnose.words import WordWeights, read_words
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table, read_features
 from failbench.monitor.history import History
@@ -43,6 +45,8 @@ CARRIED = Path("data/measurements/carried_bounds.parquet")
 PREDICTIONS = Path("data/predictions/kinds")
 FEATURES = Path("data/measurements/kinds/features.parquet")
 ANSWERS = Path("data/measurements/kinds/monitor.parquet")
+MODEL = Path("src/failbench/fitted/log.json")
+WORDS_TABLE = Path("src/failbench/fitted/words.npy")
 COUNTS = Path("data/measurements/kinds/recorded.parquet")
 
 
@@ -83,9 +87,12 @@ def answer(
     failure: int | None,
     category: str | None,
     bounds: dict[str, Bound],
+    model: Model,
+    weights: WordWeights,
 ) -> dict[str, Any]:
     """What the package says of a monitored run, cut at its failure."""
-    said = diagnosis_of(log_of_history("monitor", at_failure(history, failure)), bounds)
+    log = log_of_history("monitor", at_failure(history, failure))
+    said = diagnosis_of(log, bounds, model=model, weights=weights)
     named = {name: run[name] for name in ("run_id", "kind", "scenario", "architecture", "seed")}
     verdict = {"status": said.status, "prediction": said.category or st.ABSTAIN}
     return {**named, **verdict, "category": category}
@@ -134,8 +141,9 @@ def main() -> None:
     failures = telemetry.runs.filter(kind="failure")
     failed = dict(failures.select("run_id", "failure_step").iter_rows())
     categories = {each.id: each.category for each in scenarios}
+    known = bounds, read_model(MODEL), read_words(WORDS_TABLE)
     tasks = [
-        (run, history, failed.get(run["run_id"]), categories.get(run["scenario"]), bounds)
+        (run, history, failed.get(run["run_id"]), categories.get(run["scenario"]), *known)
         for run, history in (histories(read_monitored(MONITORED)) if MONITORED.exists() else ())
     ]
     rows = st.parallel_map(answer, tasks, st.workers())
