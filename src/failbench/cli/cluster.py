@@ -13,6 +13,7 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import mutually_exclusive
 
 from failbench.base.errors import BadInputError
+from failbench.cli.kinds import record_kinds
 from failbench.cli.places import POSITIVE, TELEMETRY, refused, work_folder
 from failbench.cli.record import INCOMPLETE, Wanted, record_settings
 from failbench.cli.terminal import INTERRUPTED
@@ -59,6 +60,11 @@ def record(
     from failbench.recording.plan import Shard
 
     wanted = wanted or Wanted()
+    if wanted.kinds:
+        if shard is not None or merge or cluster is not None:
+            problem = "are recorded in one process, not in shards or jobs."
+            raise refused("--kinds", problem, "Leave out --shard, --merge and --cluster.")
+        return record_kinds(wanted)
     if cluster is None:
         if jobs is not None or cluster_options:
             option = "--jobs" if jobs is not None else "--cluster-options"

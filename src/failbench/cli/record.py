@@ -145,6 +145,10 @@ class Wanted:
     optimizer: Annotated[Optimizer | None, Parameter(help="only this one")] = None
     scale: Literal["small", "paper"] = "small"
     device: Literal["cpu", "cuda"] = "cpu"
+    kinds: Annotated[
+        Sequence[Literal["mamba", "cnn", "vit"]],
+        Parameter(help="these other kinds of network, of the section kinds of params.yaml"),
+    ] = ()
     only: Only = ()
     seeds: Annotated[
         int | None, Parameter(help="per scenario (default: params.yaml)"), POSITIVE
@@ -252,20 +256,21 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
         if merge:
             code = merge_shards(campaign(setting), folder, whole)
         else:
-            code = _record_campaign(campaign(setting), workers, folder, whole, shard)
+            code = record_campaign(campaign(setting), workers, folder, whole, shard)
         if code not in (0, INCOMPLETE):
             return code
         incomplete = incomplete or code
         if wanted.signals is not None:
             level, from_start = wanted.signals, wanted.from_start
-            if code := _record_signals(campaign(setting), level, workers, recorded, from_start):
+            if code := record_signals(campaign(setting), level, workers, recorded, from_start):
                 return code
     return incomplete
 
 
-def _record_campaign(
+def record_campaign(
     campaign: Campaign, workers: int, output: Path, whole: bool, shard: Shard | None
 ) -> int:
+    """Record the missing runs of a campaign, or of a shard, and write their tables."""
     from failbench.recording.plan import WHOLE
 
     reported: list[str] = []
@@ -291,9 +296,10 @@ def _record_campaign(
     return 0
 
 
-def _record_signals(
+def record_signals(
     campaign: Campaign, level: Level, workers: int, folder: Path, from_start: bool
 ) -> int:
+    """Record once more what a monitor measures in the runs of a campaign."""
     from failbench.monitor.records.tables import write_monitored
     from failbench.recording.signals import SignalRecording, read_known_signals
 

@@ -68,6 +68,25 @@ class ReportedImportance(Record):
     parts: dict[str, Fraction] = Field(default_factory=dict)
 
 
+Transfer = Literal["complete", "high"]  # three and two check marks
+
+
+class ReportedTransfer(Record):
+    """A row of the paper's Table 9, and for CNNs that of its Table 7."""
+
+    mamba: Transfer
+    cnn: Transfer
+    vit: Transfer
+    table_7: Literal["high", "medium"]
+
+
+class ReportedEquivalent(Record):
+    """A row of the paper's Table 8, in its words."""
+
+    transformer: str
+    cnn: str
+
+
 _Key = TypeVar("_Key")
 _Row = TypeVar("_Row")
 
@@ -93,7 +112,7 @@ class ConfusionTable(_Numbered[Category, Counts]):
 
 
 class ReportedTables(Record):
-    """Tables 1 to 6; that of ablation is by signals that are kept, the last by feature group."""
+    """Tables 1 to 9; that of ablation is by signals that are kept, of importance by group."""
 
     methods: _Numbered[str, ReportedMethod]
     per_category: _Numbered[Category, ReportedCategory]
@@ -101,6 +120,8 @@ class ReportedTables(Record):
     ablation: _Numbered[str, ReportedAblation]
     confusion: ConfusionTable
     importance: _Numbered[str, ReportedImportance]
+    transfer: _Numbered[Category, ReportedTransfer]
+    equivalents: _Numbered[str, ReportedEquivalent]
 
 
 class ReportedTradeoff(Record):
