@@ -128,7 +128,9 @@ def main() -> None:
     study = st.read_section("across_architectures", AcrossArchitectures)
     recorded, scenarios = st.read_telemetry(RECORDED), st.read_scenarios(SCENARIOS)
     # a fault that does a kind no harm leaves nothing to name: it is counted, and not asked about
-    telemetry = recorded.select(~((pl.col("kind") == "failure") & (pl.col("outcome") == "completed")))
+    telemetry = recorded.select(
+        ~((pl.col("kind") == "failure") & (pl.col("outcome") == "completed"))
+    )
     table = feature_table(telemetry, scenarios)
     splits = first_repeats(st.read_splits(), study.repeats, "across_architectures.repeats")
     six, bounds = study.slice(read_features()), read_carried(CARRIED)[NONE]
