@@ -127,28 +127,28 @@ def counts_of(
 def main() -> None:
     study = st.read_section("across_architectures", AcrossArchitectures)
     recorded, scenarios = st.read_telemetry(RECORDED), st.read_scenarios(SCENARIOS)
-    # a fault that does a kind no harm leaves nothing to name: it is counted, and not asked about
-    telemetry = recorded.select(
-        ~((pl.col("kind") == "failure") & (pl.col("outcome") == "completed"))
-    )
-    table = feature_table(telemetry, scenarios)
     splits = first_repeats(st.read_splits(), study.repeats, "across_architectures.repeats")
     six, bounds = study.slice(read_features()), read_carried(CARRIED)[NONE]
+    known = bounds, read_model(MODEL), read_words(WORDS_TABLE)
+    monitored = [*histories(read_monitored(MONITORED))] if MONITORED.exists() else []
+    # a fault that does a kind no harm leaves nothing to name: it is counted, and not asked about
+    harmless = (pl.col("kind") == "failure") & (pl.col("outcome") == "completed")
+    telemetry = recorded.select(~harmless)
+    table = feature_table(telemetry, scenarios)
+    named = [name for name in KINDS if name in set(table["architecture"])]
+    counted = pl.concat(counts_of(name, recorded, scenarios) for name in named)
     for method in METHODS:
         predictions = predictions_of(method, six, table, splits, study)
         st.write_parquet(predictions, PREDICTIONS / f"{method}.parquet")
         st.print_accuracy(predictions)
     st.write_parquet(table, FEATURES)
-    named = [name for name in KINDS if name in set(table["architecture"])]
-    counted = pl.concat(counts_of(name, recorded, scenarios) for name in named)
     st.write_parquet(counted, COUNTS)
     failures = telemetry.runs.filter(kind="failure")
     failed = dict(failures.select("run_id", "failure_step").iter_rows())
     categories = {each.id: each.category for each in scenarios}
-    known = bounds, read_model(MODEL), read_words(WORDS_TABLE)
     tasks = [
         (run, history, failed.get(run["run_id"]), categories.get(run["scenario"]), *known)
-        for run, history in (histories(read_monitored(MONITORED)) if MONITORED.exists() else ())
+        for run, history in monitored
         if run["kind"] != "failure" or run["run_id"] in failed
     ]
     rows = st.parallel_map(answer, tasks, st.workers())

@@ -177,6 +177,7 @@ def tables(found: st.Estimates, answers: pl.DataFrame, said: st.Captions) -> Ite
 
 
 def main() -> None:
+    said = st.Captions.read("ranks")
     settings = st.read_statistics(st.ScenarioIntervalSettings)
     margins = st.read_section("rank_bounds", RankBoundsSettings).margins
     recorded = read_runs(RECORDED)
@@ -203,7 +204,7 @@ def main() -> None:
         "harmless": harmless,
         "by_convention": answers.filter(FAILING, method=TOGETHER)["by_convention"].sum(),
     }
-    said = st.Captions.read("ranks", settings, found.nested("method", "metric"), counts)
+    said = said.with_numbers(settings, found.nested("method", "metric"), counts)
     st.publish(
         "ranks",
         metrics=found.nested("method", "metric"),

@@ -100,14 +100,20 @@ def read_runs(folder: Path) -> list[RankedRun]:
     Raises
     ------
     BadInputError
-        If a table is missing or is another one, or a measurement has no run.
+        If a table is missing or is another one, a measurement has no run, or a healthy rank no
+        measurement.
     """
     runs = read_table(folder / RUNS, RANK_SCHEMA)
     signals = read_table(folder / SIGNALS, RANK_SIGNAL_SCHEMA)
+    remedy = "Restore both files from one commit, or record the run again."
     strangers = signals.join(runs, on=["run_id", "rank"], how="anti")
     if strangers.height:
         problem = f"the measurements of {strangers['run_id'][0]!r} have no run in {RUNS}."
-        remedy = "Restore both files from one commit, or record the run again."
+        raise BadInputError(folder / SIGNALS, "run_id", problem, remedy)
+    healthy = runs.filter(pl.col("kind") != "failure")
+    mute = healthy.join(signals, on=["run_id", "rank"], how="anti")
+    if mute.height:
+        problem = f"a rank of {mute['run_id'][0]!r}, which did not fail, has no measurements."
         raise BadInputError(folder / SIGNALS, "run_id", problem, remedy)
     # a monitored run is that of one process, and both tables name it so
     name = pl.format("{}/{}", "run_id", "rank")
