@@ -10,6 +10,7 @@ import polars as pl
 from failbench.base import measuring as st
 from failbench.base.detector import DetectorParams
 from failbench.base.predictions import first_repeats
+from failbench.base.records import Record
 from failbench.base.slices import AcrossArchitectures
 from failbench.diagnose.batch import settings_of
 from failbench.diagnose.diagnosis import diagnosis_of
@@ -36,6 +37,7 @@ from failbench.recording.kinds.plan import (
 from failbench.recording.plan import RecordParams
 from failbench.recording.validity.check import check
 from known_logs import at_failure
+from recordings import read_recordings
 from shared.carried import NONE, read_carried
 from shared.kinds import COUNT_SCHEMA, METHODS, MONITOR_SCHEMA
 
@@ -52,6 +54,7 @@ COUNTS = Path("data/measurements/kinds/recorded.parquet")
 
 def predictions_of(
     method: str,
+    settings: Record,
     six: pl.DataFrame,
     kinds: pl.DataFrame,
     splits: pl.DataFrame,
@@ -71,7 +74,7 @@ def predictions_of(
                 six.filter(healthy),
                 splits,
                 method,
-                settings_of(method, st.PARAMS),
+                settings,
                 {st.PRIMARY_SET: FEATURE_SETS[st.PRIMARY_SET]},
                 study.seed,
                 st.workers(),
@@ -126,7 +129,8 @@ def counts_of(
 
 def main() -> None:
     study = st.read_section("across_architectures", AcrossArchitectures)
-    recorded, scenarios = st.read_telemetry(RECORDED), st.read_scenarios(SCENARIOS)
+    recorded, scenarios = read_recordings(RECORDED, SCENARIOS)
+    settings = {method: settings_of(method, st.PARAMS) for method in METHODS}
     splits = first_repeats(st.read_splits(), study.repeats, "across_architectures.repeats")
     six, bounds = study.slice(read_features()), read_carried(CARRIED)[NONE]
     known = bounds, read_model(MODEL), read_words(WORDS_TABLE)
@@ -138,7 +142,7 @@ def main() -> None:
     named = [name for name in KINDS if name in set(table["architecture"])]
     counted = pl.concat(counts_of(name, recorded, scenarios) for name in named)
     for method in METHODS:
-        predictions = predictions_of(method, six, table, splits, study)
+        predictions = predictions_of(method, settings[method], six, table, splits, study)
         st.write_parquet(predictions, PREDICTIONS / f"{method}.parquet")
         st.print_accuracy(predictions)
     st.write_parquet(table, FEATURES)
