@@ -9,10 +9,16 @@ import polars as pl
 
 from failbench.base import measuring as st
 from failbench.base.detector import DetectorParams
+from failbench.base.method_settings import (
+    EbmSettings,
+    LearnedRulesSettings,
+    LogisticRegressionSettings,
+    RandomForestSettings,
+    SimpleRulesSettings,
+)
 from failbench.base.predictions import first_repeats
 from failbench.base.records import Record
 from failbench.base.slices import AcrossArchitectures
-from failbench.diagnose.batch import settings_of
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.model import Model, read_model
 from failbench.diagnose.readers.records import log_of_history
@@ -37,7 +43,7 @@ from failbench.recording.kinds.plan import (
 from failbench.recording.plan import RecordParams
 from failbench.recording.validity.check import check
 from known_logs import at_failure
-from recordings import read_recordings
+from recordings import read_scenarios_of
 from shared.carried import NONE, read_carried
 from shared.kinds import COUNT_SCHEMA, METHODS, MONITOR_SCHEMA
 
@@ -50,6 +56,17 @@ ANSWERS = Path("data/measurements/kinds/monitor.parquet")
 MODEL = Path("src/failbench/fitted/log.json")
 WORDS_TABLE = Path("src/failbench/fitted/words.npy")
 COUNTS = Path("data/measurements/kinds/recorded.parquet")
+
+
+def method_settings() -> dict[str, Record]:
+    """The settings of each method that is asked."""
+    return {
+        "random_forest": st.read_section("random_forest", RandomForestSettings),
+        "logistic_regression": st.read_section("logistic_regression", LogisticRegressionSettings),
+        "ebm": st.read_section("ebm", EbmSettings),
+        "learned_rules": st.read_section("learned_rules", LearnedRulesSettings),
+        "simple_rules": st.read_section("simple_rules", SimpleRulesSettings),
+    }
 
 
 def predictions_of(
@@ -129,8 +146,8 @@ def counts_of(
 
 def main() -> None:
     study = st.read_section("across_architectures", AcrossArchitectures)
-    recorded, scenarios = read_recordings(RECORDED, SCENARIOS)
-    settings = {method: settings_of(method, st.PARAMS) for method in METHODS}
+    recorded = st.read_telemetry(RECORDED)
+    scenarios, settings = read_scenarios_of(recorded.runs, SCENARIOS), method_settings()
     splits = first_repeats(st.read_splits(), study.repeats, "across_architectures.repeats")
     six, bounds = study.slice(read_features()), read_carried(CARRIED)[NONE]
     known = bounds, read_model(MODEL), read_words(WORDS_TABLE)

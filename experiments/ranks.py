@@ -21,8 +21,7 @@ from failbench.diagnose.ranks import diagnose_ranks
 from failbench.diagnose.readers.records import log_of_history
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.ranks.causes import SUCCESS
-from failbench.ranks.recordings import healthy_runs, read_runs
+from failbench.ranks.recordings import SUCCESS, healthy_runs, read_runs
 from shared.ranks import RankBoundsSettings, healthy_ranks
 
 RECORDED = Path("data/ranks")

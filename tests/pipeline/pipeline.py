@@ -50,7 +50,11 @@ SHARED_INPUTS = {
     "read_features": ["data/features/features.parquet"],
     "read_splits": ["data/features/splits.parquet"],
     "read_recordings": ["data/telemetry", "data/scenarios"],
-    "read_outside": ["data/field/development", "data/reports", "data/messages/examples.csv"],
+    "read_outside": [
+        *("data/field/development", "data/healthy_ranks", "data/reports"),
+        "data/messages/examples.csv",
+    ],
+    "healthy_ranks": ["data/healthy_ranks"],
     "read_of_a": [
         "data/monitor/runs.parquet",
         "data/monitor/signals",

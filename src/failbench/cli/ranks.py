@@ -13,8 +13,9 @@ def record_ranks(*, output: Output = places.RANKS, only: Only = ()) -> int:
 
     An interrupted recording goes on where it stopped; the tables are written when all is recorded.
     """
-    from failbench.ranks.causes import SUCCESS, planned_runs, read_rank_causes, read_settings
+    from failbench.ranks.causes import planned_runs, read_rank_causes, read_settings
     from failbench.ranks.recorder import Recorder
+    from failbench.ranks.recordings import SUCCESS
     from failbench.ranks.verdicts import problems, publish
     from failbench.recording.corpus import load_corpus
     from failbench.recording.fingerprint import corpus_cache

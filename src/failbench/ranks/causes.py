@@ -13,6 +13,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.records import Record, read_json, validated
 from failbench.base.scenarios import FaultDeclaration, Identifier, Outcome, Sentence
 from failbench.base.vocabulary import CATEGORIES, Category
+from failbench.ranks.recordings import SUCCESS
 from failbench.recording.nominal import Nominal, NominalRanges, Seeds, draw_nominal, seeds_of
 
 Kind = Literal["failure", "twin", "success"]
@@ -20,7 +21,6 @@ Reduction = Literal["ddp", "by_hand"]
 
 RANKS: Final = 2
 SETTINGS: Final = "settings.json"
-SUCCESS: Final = "success"
 _SLICES: Final = 6  # of the corpus
 _REMEDY: Final = "Correct it after the records in failbench.ranks.causes."
 

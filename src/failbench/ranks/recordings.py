@@ -19,9 +19,9 @@ from failbench.monitor.records.tables import (
     Monitored,
     histories,
 )
-from failbench.ranks.causes import SUCCESS
 
 SIGNALS: Final = "signals.parquet"
+SUCCESS: Final = "success"  # stands for the cause of a run that has none
 OF_HISTORY: Final = (  # columns of a monitored run that its history is read back from
     *("level", "every", "end_kind", "end_phase", "end_step", "error", "message", "off", "facts"),
 )
