@@ -19,6 +19,7 @@ from failbench.diagnose.model import Model, supports_of
 from failbench.diagnose.readers.records import log_of_history
 from failbench.diagnose.signs import says_end
 from failbench.diagnose.words import NO_SUPPORT, WordWeights
+from failbench.monitor.history import History
 from failbench.monitor.records.tables import histories, setting_of
 from known_logs import (
     Outside,
@@ -54,6 +55,27 @@ def model_without(
     return fitted(learnt, settings, "training authors", outside.said)
 
 
+def of_log(
+    watched: Watched,
+    recorded: dict[str, Any],
+    history: History,
+    made: tuple[Model, WordWeights | None],
+) -> dict[str, Any]:
+    """What is said of a log of a run."""
+    model, words = made
+    read = log_of_history(recorded["run_id"], history)
+    bounds = watched.bounds.carried[setting_of(recorded)]
+    example = example_of(recorded, CARRIED_BOUNDS, read, bounds, watched.labels)
+    log = known_log(example)
+    support = NO_SUPPORT if words is None else words.support(log.words)
+    supports = supports_of(log.signs, model.bounds.of(log.signs), support)
+    return {
+        **{key: example[key] for key in ("run_id", "kind", "scenario", "category")},
+        "prediction": st.CATEGORIES[model.weighed(supports).category],
+        "alarm": model.is_alarm(says_end(log.signs), log.signs, supports),
+    }
+
+
 def answers(
     author: str,
     watched: Watched,
@@ -62,30 +84,22 @@ def answers(
 ) -> list[dict[str, Any]]:
     """What is said of an author's runs, by schedule."""
     rows = []
-    model, words = made
     for recorded, history in histories(watched.monitored):
-        name, setting = recorded["run_id"], setting_of(recorded)
-        whole = at_failure(history, watched.failure_steps.get(name))
+        whole = at_failure(history, watched.failure_steps.get(recorded["run_id"]))
         count = sum(len(row.values) for row in whole.rows)
+        said = of_log(watched, recorded, whole, made)
         for schedule in asked:
             thinned = schedule.thinned(whole)
-            read = log_of_history(name, thinned)
-            bounds = watched.bounds.carried[setting]
-            example = example_of(recorded, CARRIED_BOUNDS, read, bounds, watched.labels)
-            log = known_log(example)
-            support = NO_SUPPORT if words is None else words.support(log.words)
-            supports = supports_of(log.signs, model.bounds.of(log.signs), support)
             kept = sum(len(row.values) for row in thinned.rows)
+            told = said if kept == count else of_log(watched, recorded, thinned, made)
             rows.append(
                 {
                     "share": schedule.share,
                     "milliseconds": schedule.milliseconds,
                     "state": schedule.state,
                     "author": author,
-                    **{key: example[key] for key in ("run_id", "kind", "scenario", "category")},
                     "seed": recorded["seed"],
-                    "prediction": st.CATEGORIES[model.weighed(supports).category],
-                    "alarm": model.is_alarm(says_end(log.signs), log.signs, supports),
+                    **told,
                     "kept": kept / count if count else 1.0,
                 }
             )

@@ -151,7 +151,7 @@ def main() -> None:
     splits = first_repeats(st.read_splits(), study.repeats, "across_architectures.repeats")
     six, bounds = study.slice(read_features()), read_carried(CARRIED)[NONE]
     known = bounds, read_model(MODEL), read_words(WORDS_TABLE)
-    monitored = [*histories(read_monitored(MONITORED))] if MONITORED.exists() else []
+    monitored = [*histories(read_monitored(MONITORED))]
     # a fault that does a kind no harm leaves nothing to name: it is counted, and not asked about
     harmless = (pl.col("kind") == "failure") & (pl.col("outcome") == "completed")
     telemetry = recorded.select(~harmless)

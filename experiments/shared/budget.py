@@ -7,6 +7,7 @@ out is equal on any machine.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
@@ -22,6 +23,7 @@ from failbench.monitor.signals import MEASUREMENTS
 EVERY: Final = 10  # steps from one check to the next in all recordings
 ALWAYS: Final = "always"  # what is never left out, among the costs
 BEFORE: Final = 5000  # steps after which a budget has settled
+_MEMBER: Final = {unit: name for name, unit in TOGETHER.items()}  # any one stands for all
 SETTLED, BEGINNING = "settled", "from the start"
 """Whether a run comes after thousands of steps, or is all that there was."""
 
@@ -49,25 +51,34 @@ class BudgetSettings(Record):
 
     shares: tuple[Annotated[float, Field(gt=0, le=1)], ...]
     milliseconds: tuple[Annotated[float, Field(gt=0)], ...]
-    steps: int = Field(ge=1)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Which measurements are left out of each step of a run."""
+    """How a budget leaves measurements out of a run."""
 
     share: float | None
     milliseconds: float | None
     state: str | None
-    left_out: tuple[frozenset[str], ...] = ()
+    before: Simulation | None = None  # the budget as a run finds it
 
     def thinned(self, history: History) -> History:
         """A history as a log within the budget would hold it."""
-        return replace(history, rows=tuple(self._row(row, history) for row in history.rows))
+        if self.before is None:
+            return history
+        simulation, rows = copy.deepcopy(self.before), []
+        at = {row.step: row for row in history.rows}
+        last = max(at, default=-1)
+        for step in range(last + 1):
+            row = at.get(step)
+            out = simulation.step(None if row is None else row.values.get("loss"))
+            if row is not None:
+                rows.append(self._row(row, history, out, is_last=step == last))
+        return replace(history, rows=tuple(rows))
 
-    def _row(self, row: Row, history: History) -> Row:
-        out = set(self.left_out[row.step]) if row.step < len(self.left_out) else set()
-        if history.end.failed and row.step == history.rows[-1].step:
+    def _row(self, row: Row, history: History, left_out: frozenset[str], *, is_last: bool) -> Row:
+        out = set(left_out)
+        if history.end.failed and is_last:
             out -= {"batch", *TOGETHER}  # measured after all, when the run fails
         if "recomputed loss" not in out:
             out.discard("loss")
@@ -75,6 +86,46 @@ class Schedule:
             out.discard("optimizer")
         gone = {signal for name in out for signal in MEASUREMENTS[name]}
         return Row(row.step, {name: each for name, each in row.values.items() if name not in gone})
+
+
+class Simulation:
+    """A budget on a clock that moves by declared costs and by steps of a declared length."""
+
+    def __init__(self, share: float, seconds: float, costs: Mapping[str, float]) -> None:
+        self._seconds, self._costs = seconds, costs
+        self._time, self._step = 0.0, 0
+        self._budget, self._usual = Budget(share, EVERY, now=self._now), usual_intervals(EVERY)
+        self._whole = 0
+
+    def settle(self, steps: int) -> None:
+        """Pass some steps; the first ones of the run that follows are measured whole."""
+        for _ in range(steps):
+            self.step(None)
+        self._whole = self._step + FIRST
+
+    def step(self, loss: float | None) -> frozenset[str]:
+        """What is left out of the next step."""
+        budget, number = self._budget, self._step
+        budget.begin(number)
+        out = budget.left_out(number) if number >= self._whole else frozenset[str]()
+        if loss is not None and "loss" not in out:
+            out -= budget.notice(loss)
+        for unit, cost in self._costs.items():
+            name = _MEMBER.get(unit, unit)
+            if unit != ALWAYS and name not in out and number % self._usual[name] == 0:
+                begun = self._time
+                self._time += cost
+                budget.spend(name, begun)
+        budget.timed(self._pass_by)()
+        self._time += self._seconds
+        self._step += 1
+        return out
+
+    def _now(self) -> float:
+        return self._time
+
+    def _pass_by(self) -> None:
+        self._time += self._costs[ALWAYS]
 
 
 def schedules(settings: BudgetSettings, costs: pl.DataFrame) -> list[Schedule]:
@@ -85,35 +136,8 @@ def schedules(settings: BudgetSettings, costs: pl.DataFrame) -> list[Schedule]:
         seconds = {name: each / 1e6 for _, name, each in of_loop.iter_rows()}
         for share in settings.shares:
             for state, before in ((BEGINNING, 0), (SETTLED, BEFORE)):
-                left_out = simulated(share, milliseconds / 1000, seconds, before, settings.steps)
-                found.append(Schedule(share, milliseconds, state, left_out))
+                simulation = Simulation(share, milliseconds / 1000, seconds)
+                if before:
+                    simulation.settle(before)
+                found.append(Schedule(share, milliseconds, state, simulation))
     return found
-
-
-def simulated(
-    share: float, seconds: float, costs: Mapping[str, float], before: int, steps: int
-) -> tuple[frozenset[str], ...]:
-    """What a budget leaves out of the steps of a run that begins after some others."""
-    time = 0.0
-    budget, usual = Budget(share, EVERY, now=lambda: time), usual_intervals(EVERY)
-    member = {unit: name for name, unit in TOGETHER.items()}  # any one stands for all
-    left_out = []
-    for step in range(before + steps):
-        budget.begin(step)
-        out = budget.left_out(step)
-        left_out.append(out)
-        for unit, cost in costs.items():
-            name = member.get(unit, unit)
-            if unit != ALWAYS and name not in out and step % usual[name] == 0:
-                begun = time
-                time += cost
-                budget.spend(name, begun)
-
-        def pass_by(cost: float = costs[ALWAYS]) -> None:
-            nonlocal time
-            time += cost
-
-        budget.timed(pass_by)()
-        time += seconds
-    whole = FIRST if before else 0
-    return (*(frozenset[str]() for _ in range(whole)), *left_out[before + whole :])

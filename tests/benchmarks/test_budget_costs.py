@@ -27,14 +27,15 @@ LOOPS = {  # seconds of a step: width and layers, steps until the budget has set
     0.005: ((64, 2), 700, 600),
     0.02: ((WIDTH, LAYERS), 400, 300),
     0.1: ((WIDTH, LAYERS), 250, 150),
-    1.0: ((WIDTH, LAYERS), 20, 20),
+    1.0: ((WIDTH, LAYERS), 20, 50),
 }
 BLOCK = 10
 PROCESSES = 3
 
 
 @pytest.fixture(autouse=True)
-def one_thread():
+def one_thread(monkeypatch):
+    monkeypatch.delenv(budget.OFF, raising=False)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

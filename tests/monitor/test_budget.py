@@ -1,5 +1,6 @@
 """A monitor with a budget: what takes most is measured less often, and the log says so."""
 
+import math
 import re
 
 import pytest
@@ -7,12 +8,25 @@ import torch
 
 from failbench.diagnose.readers.records import log_of_history
 from failbench.monitor import Monitor, Vocabulary, budget
-from failbench.monitor.budget import FIRST, FREE, SHARE, Budget, longer, planned, room_for
+from failbench.monitor.budget import (
+    FIRST,
+    FREE,
+    PAST,
+    SHARE,
+    Budget,
+    departs,
+    longer,
+    planned,
+    room_for,
+)
 from failbench.monitor.stopping.monitor import StoppingMonitor
 from made_up_training import LOOPS, TOKENS, equal, needs_bfloat16
 
 EVERY = 10
-USUAL = {"cheap": 1, "gradients": 1, "update": EVERY, "memory": 1, "clock": 1}
+USUAL = {
+    **dict.fromkeys(("cheap", "labels", "gradients", "memory", "clock"), 1),
+    "update": EVERY,
+}
 
 
 class Loop:
@@ -93,9 +107,63 @@ def test_what_is_always_done_leaves_a_part_of_the_budget_to_measurements():
 
 def test_no_single_measurement_takes_all_that_is_free():
     loop = Loop()
-    loop.run(200, 0.01, {"gradients": 1e-3, "update": FREE / 8})
+    loop.run(200, 0.01, {"gradients": FREE / 1000, "update": FREE / 8})
     assert loop.changes[0].measurement == "update"
     assert loop.spent < FREE, "and the others have theirs"
+
+
+def test_what_passes_with_its_step_is_measured_more_often_at_an_equal_price():
+    seconds = {"loss": 1e-3, "labels": 1e-3, "weights": 1e-3}
+    found = planned(seconds, dict.fromkeys(seconds, 1), 1e-3, 10)
+    assert found["loss"] < found["labels"] < found["weights"]
+
+
+def test_a_loss_departs_where_it_is_further_from_those_before_than_they_are_apart():
+    past = [2.0, 2.5, 2.2]
+    assert [departs(value, past) for value in (1.6, 2.9)] == [False, False]
+    assert [departs(value, past) for value in (1.4, 3.1, math.nan)] == [True, True, True]
+
+
+@pytest.fixture
+def thinned():
+    """A loop that was measured whole for long enough to be thinned."""
+    loop = Loop()
+    loop.run(1000, 0.005, COSTLY)
+    for number in range(PAST):
+        assert not loop.budget.notice(2.0 + number % 2 / 10)
+    return loop
+
+
+COSTLY = {"labels": 2e-3, "gradients": 2e-3, "update": 9e-3, "memory": 1e-3}
+
+
+def test_a_loss_that_departs_is_looked_into_until_after_the_next_check(thinned):
+    budget = thinned.budget
+    left_out = budget.left_out(budget._number)
+    assert {"labels", "memory"} <= left_out
+    again = budget.notice(4.0)
+    assert {"labels"} <= again <= left_out
+    assert "memory" not in again, "a phase that is over is not measured any more"
+    thinned.taken.clear()
+    thinned.run(EVERY, 0.005, COSTLY)
+    assert all(taken == set(COSTLY) for taken in thinned.taken[1:])
+    thinned.run(3, 0.005, COSTLY)
+    assert thinned.taken[-1] < set(COSTLY)
+
+
+def test_looking_closer_ends_where_its_time_is_spent_and_comes_back(thinned):
+    def looked_into():
+        for number in range(PAST):
+            thinned.budget.notice(2.0 + number % 2 / 10)
+        found = bool(thinned.budget.notice(4.0))
+        thinned.run(EVERY + 1, 0.005, COSTLY)
+        return found
+
+    found = [looked_into() for _ in range(20)]
+    assert found == sorted(found, reverse=True)
+    assert {*found} == {True, False}
+    thinned.run(20_000, 0.005, COSTLY)
+    assert looked_into()
 
 
 def test_slower_steps_are_measured_more_often_again():
@@ -214,3 +282,27 @@ def test_the_batch_of_the_step_that_fails_is_measured_after_all(tmp_path, strict
     row = monitor.history().rows[-1]
     assert row.step == 58
     assert row.values["outside_tokenizer"] == 32
+
+
+def test_a_loss_that_departs_has_its_labels_measured_in_the_same_step(tmp_path, strict):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Embedding(TOKENS, 8), torch.nn.Linear(8, TOKENS))
+    optimizer = torch.optim.SGD(model.parameters(), 1e-3)
+    with Monitor(
+        tmp_path / "run", every=5, vocabulary=Vocabulary(TOKENS), budget=strict
+    ) as monitor:
+        monitor.watch(model, optimizer)
+        monitor._budget.keep({"loss"})
+        for step in monitor.data(range(75)):
+            ids = torch.randint(TOKENS, (4, 8))
+            logits = model(ids)
+            labels = torch.full_like(ids, -100) if step == 73 else ids
+            loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+            monitor.loss(logits, labels, loss).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    history = monitor.history()
+    steps, ignored = history.series("labels_ignored")
+    assert {72, 73} & {*steps.tolist()} == {73}
+    assert dict(zip(steps.tolist(), ignored, strict=True))[73] == 1
+    assert 74 in history.series("gradient_norm")[0]

@@ -43,7 +43,6 @@ ACROSS_ARCHITECTURES = "data/predictions/across_architectures"
 EMPTY_WHERE_NOBODY_WAS_ASKED = {
     f"{MAIN_STUDY}/{LANGUAGE_MODELS}.parquet",
     "data/measurements/llm_agents/explanations.parquet",
-    "data/measurements/kinds/monitor.parquet",
     "data/field/looks.csv",  # before a look there is none, nor an answer
     "data/field/test/answers.parquet",
     "data/peers/outside.parquet",

@@ -52,6 +52,14 @@ class Guard:
         """Whether the budget leaves a measurement in this step."""
         return measurement not in self._left_out
 
+    def notice(self, loss: float) -> frozenset[str]:
+        """A loss was measured; what was left out of this step, and is not any more."""
+        if self.budget is None:
+            return frozenset()
+        again = self.budget.notice(loss)
+        self._left_out -= again
+        return again
+
     def catch_up(self) -> frozenset[str]:
         """From now on nothing is left out of this step; what was."""
         left_out, self._left_out = self._left_out, frozenset()

@@ -14,6 +14,7 @@ import json
 import math
 import os
 import socket
+import struct
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -46,6 +47,8 @@ NOW_TYPE: Final = np.dtype(
 ABSENT: Final = float(np.array(0xFFF8000000000001, np.uint64).view(np.float64))
 """Not measured, in the memory map: a NaN of its own, as measured values may be NaN too."""
 
+_MOMENT: Final = struct.Struct("=iqd")  # the first fields of that type, written at once
+_PHASE: Final = {phase: place for place, phase in enumerate(PHASES)}
 _COLUMN: Final = {name: place for place, name in enumerate(SIGNAL_NAMES)}
 _EXACT: Final = frozenset(signal.name for signal in SIGNALS if signal.exact)
 
@@ -71,9 +74,7 @@ class LogWriter:
             os.posix_fallocate(file.fileno(), 0, NOW_TYPE.itemsize)
         # Plain views of its fields: a field of a record takes many times as long to write.
         now = np.memmap(folder / NOW, NOW_TYPE, "r+", shape=(1,))
-        self._phase, self._step, self._wall = (
-            now[name].view(np.ndarray) for name in ("phase", "step", "wall")
-        )
+        self._now = now.view(np.uint8).data
         self._steps, self._checks, self._values = (
             now[name].view(np.ndarray)[0] for name in ("steps", "checks", "values")
         )
@@ -87,9 +88,7 @@ class LogWriter:
 
     def phase(self, phase: Phase, step: int) -> None:
         """Note what the loop does from now on; on disk at once, without a system call."""
-        self._phase[0] = PHASES.index(phase)
-        self._step[0] = step
-        self._wall[0] = time.time()
+        _MOMENT.pack_into(self._now, 0, _PHASE[phase], step, time.time())
 
     def step(self, step: int, values: Mapping[str, float], check: bool) -> None:
         """Keep the signals of a step, and write them if it is a check or an exact one changed."""

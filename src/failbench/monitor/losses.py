@@ -7,6 +7,7 @@ from typing import Any
 
 from failbench.monitor.guard import Guard
 from failbench.monitor.hooks import Hooks
+from failbench.monitor.inputs import Inputs
 from failbench.monitor.measurements.labels import measure_labels
 from failbench.monitor.measurements.loss import (
     classes_last,
@@ -26,19 +27,22 @@ class Losses:
         guard: Guard,
         steps: Steps,
         hooks: Hooks,
-        ids: Callable[[Any], Any],
+        inputs: Inputs,
         padding: int | None,
     ) -> None:
         self._guard = guard
         self._steps = steps
         self._hooks = hooks
-        self._ids = ids
+        self._inputs = inputs
         self._padding = padding
 
     def measure(self, targets: Targets) -> None:
         """Measure a loss, and at a check the gradient at its logits when it is there."""
         self._hooks.attach_output(targets.loss)
-        self._add("loss", lambda: {"loss": float(targets.loss.detach())})
+        values = self._guard.values("loss", lambda: {"loss": float(targets.loss.detach())})
+        self._steps.current.add(values)
+        if values and "batch" in self._guard.notice(values["loss"]):
+            self._inputs.measure_again()
         if targets.logits is None or targets.labels is None:
             return
         self._add("labels", self._labels, targets)
@@ -59,7 +63,7 @@ class Losses:
     def _labels(self, targets: Targets) -> dict[str, float]:
         logits, labels = targets.compared
         classes = classes_last(logits, labels)[0].shape[-1]
-        ids = targets.read(self._ids(targets.labels.shape))
+        ids = targets.read(self._inputs.ids(targets.labels.shape))
         return measure_labels(ids, labels, classes, self._padding)
 
     def _add(self, measurement: str, function: Callable[..., Any], *args: Any) -> None:

@@ -69,7 +69,7 @@ class Watcher:
         self._loss_seen = False
         self._in_backward = False
         padding = None if vocabulary is None else vocabulary.padding
-        self._losses = Losses(guard, steps, self.hooks, self.inputs.ids, padding)
+        self._losses = Losses(guard, steps, self.hooks, self.inputs, padding)
         self.convention = Convention(guard)
         recomputed = level != "light"
         self.evaluations = Evaluations(guard, steps, self.inputs.surprise, recomputed=recomputed)
