@@ -40,7 +40,8 @@ TOGETHER: Final = {"memory": "phases", "clock": "phases", "counters": "phases"}
 
 WORTH: Final = {"loss": 1000.0, "phases": 100.0, "batch": 10.0, "labels": 10.0}
 """What is worth more than all others at an equal price. It passes with its step, and is not there
-later as weights and settings are; and by the loss it is seen where to look closer."""
+later as weights and settings are; and by the loss it is seen where to look closer. Orders of
+magnitude, chosen on the runs that the study of budgets asks about: development, not a test."""
 
 STILL_THERE: Final = frozenset(
     {"batch", "labels", "recomputed loss", "output", "logit gradient"}
