@@ -336,7 +336,7 @@ def main() -> None:
         *of_categories(on_kinds, on_six, settings),
         *of_features(failing, settings),
         *of_table_8(pl.concat(decided), perplexities, settings),
-        *of_monitor(st.read_output(ANSWERS, MONITOR_SCHEMA, may_be_empty=True), settings),
+        *of_monitor(st.read_output(ANSWERS, MONITOR_SCHEMA), settings),
         *of_gradients(telemetry, of_six, settings),
         st.read_output(COUNTS, COUNT_SCHEMA).with_columns(about=pl.lit("recordings"), name="kind"),
     ]
