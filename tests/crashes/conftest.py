@@ -35,6 +35,6 @@ def case():
         cells = (Cell(True, "x = {}", (1,)), Cell(True, target, (2,)))
         notebook = Notebook(Path(f"{pair}/{version}.ipynb"), "0" * 64, card, cells)
         raised = exception if version == "crashing" else None
-        return Case(notebook, part, summary_of("x"), summary_of("y"), raised)
+        return Case(notebook, version, part, summary_of("x"), summary_of("y"), raised)
 
     return make

@@ -1,11 +1,19 @@
 import polars as pl
 import pytest
 
-from crash_prediction import COMBINED, DRY_RUN, LENGTH, RULES, collect, contrasts, estimates
 from failbench.base.errors import BadInputError
 from failbench.crashes.cases import ANSWER_TABLE, CrashPredictionSettings, read_cases
 from failbench.crashes.question import ARMS
 from failbench.statistics.settings import read_with_statistics
+from shared.crash_scores import (
+    COMBINED,
+    DRY_RUN,
+    LENGTH,
+    RULES,
+    collect,
+    contrasts,
+    estimates,
+)
 from study_settings import INTERVALS_OF_FEW
 
 

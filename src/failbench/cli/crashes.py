@@ -14,7 +14,18 @@ from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS
-from failbench.cli.places import CRASHES, NOTEBOOKS, WHOLE, Corpus, Json, Only, Output, Predictors
+from failbench.cli.places import (
+    CRASHES,
+    EQUAL_CRASHES,
+    EQUAL_NOTEBOOKS,
+    NOTEBOOKS,
+    READERS,
+    WHOLE,
+    Json,
+    Only,
+    Output,
+    Predictors,
+)
 from failbench.cli.terminal import interruptible, progress_meter
 from failbench.crashes.prediction import PREDICTORS, Predictor
 from failbench.crashes.question import Question
@@ -23,8 +34,10 @@ from failbench.diagnose.readers.lines import clean
 from failbench.notebooks.summaries import Summary, parse_summary
 
 if TYPE_CHECKING:
+    from failbench.crashes.cases import Case
     from failbench.crashes.prediction import CrashPrediction
 
+Equal = Annotated[bool, Parameter(help="the corpus of equal code, in two worlds each")]
 USUAL = ("rules", "dry_run")  # checkers of types foresee crashes hardly better than chance
 
 
@@ -172,42 +185,99 @@ def _line(answer: Any) -> str:
 
 
 def crashes(
-    *, predictors: Predictors = (), corpus: Corpus = NOTEBOOKS, output: Output = CRASHES
+    *,
+    predictors: Predictors = (),
+    equal: Equal = False,
+    prompts: Annotated[
+        Path | None, Parameter(help="write every question of the test pairs to this new folder")
+    ] = None,
+    answers: Annotated[
+        Path | None, Parameter(help="take in what a reader answered to them, a line each")
+    ] = None,
+    reader: Annotated[
+        str | None, Parameter(help="who answered, as small letters and underscores")
+    ] = None,
+    output: Output | None = None,
 ) -> int:
-    """Ask the predictors whose answers are recorded about the notebooks of the corpus."""
-    from failbench.crashes.cases import CrashPredictionSettings, read_cases, record
+    """Ask the predictors whose answers are recorded about the notebooks of a corpus.
+
+    With --prompts and --answers it is others who are asked: language models, or people.
+    """
+    from failbench.crashes.cases import CrashPredictionSettings, read_cases, read_equal_cases
+    from failbench.crashes.cases import record as ask
     from failbench.statistics.settings import read_with_statistics
 
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)
-    cases = read_cases(corpus, settings.control_seed)
+    read = read_equal_cases if equal else read_cases
+    cases = read(EQUAL_NOTEBOOKS if equal else NOTEBOOKS, settings.control_seed)
+    if prompts is not None or answers is not None:
+        return _exchange(
+            cases, prompts, answers, READERS / ("equal" if equal else "edited"), reader
+        )
     wanted = [each for each in _named(predictors) if each.recorded]
+    path = output or (EQUAL_CRASHES if equal else CRASHES)
     stopped = "Stopped. The answers so far are kept; the same command goes on."
     with interruptible(stopped), progress_meter() as meter:
-        number = record(cases, wanted, output, meter.show)
-    print(f"{number} questions were asked; answers are in {output}.")
+        number = ask(cases, wanted, path, meter.show)
+    print(f"{number} questions were asked; answers are in {path}.")
+    return 0
+
+
+def _exchange(
+    cases: Sequence[Case],
+    prompts: Path | None,
+    answers: Path | None,
+    folder: Path,
+    reader: str | None,
+) -> int:
+    from failbench.base.params import read_section
+    from failbench.crashes.language import CrashAgentsSettings
+    from failbench.crashes.readers import sheets, take_in, write_kept, write_sheets
+
+    settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)
+    if prompts is not None:
+        written = sheets(cases, "test", settings)
+        write_sheets(prompts, written)
+        number = sum(map(len, written))
+        print(f"{number} prompts on {len(written)} sheets, no pair twice on one, are in {prompts}.")
+    if answers is not None:
+        if reader is None or not (reader.isidentifier() and reader == reader.lower()):
+            remedy = "Name who answered, as in --reader large_model_2026."
+            raise BadInputError("--reader", "NAME", f"is {reader!r}.", remedy)
+        kept = take_in(answers, cases, settings)
+        write_kept(folder / f"{reader}.csv", kept)
+        print(f"{len(kept)} questions are answered in {folder / reader}.csv.")
     return 0
 
 
 def notebooks(
     *,
     only: Only = (),
-    corpus: Corpus = NOTEBOOKS,
+    equal: Equal = False,
+    corpus: Annotated[Path | None, Parameter(help="(default: the one in data)")] = None,
     output: Annotated[Path | None, Parameter(help="(default: the corpus)")] = None,
 ) -> int:
     """Execute the notebooks that are new or changed in live kernels; see docs/notebooks.md."""
     remedy = "Install the extra: pip install -e '.[notebooks]'."
     _require("failbench notebooks", ("jupyter_client", "ipykernel", "torch"), remedy)
-    from failbench.notebooks.corpus import SPLIT, check_unchanged, read_corpus, read_split
+    from failbench.notebooks.corpus import SPLIT, Pair, check_unchanged, read_corpus, read_split
+    from failbench.notebooks.equal import EqualPair, read_equal, read_parts
     from failbench.notebooks.recorder import record
 
-    pairs = read_corpus(corpus)
-    check_unchanged(pairs, read_split(corpus / SPLIT), corpus / SPLIT)
+    folder = corpus or (EQUAL_NOTEBOOKS if equal else NOTEBOOKS)
+    pairs: Sequence[Pair] | Sequence[EqualPair]
+    if equal:
+        pairs = read_equal(folder)
+        read_parts(folder, pairs)
+    else:
+        pairs = read_corpus(folder)
+        check_unchanged(pairs, read_split(folder / SPLIT), folder / SPLIT)
     known = [pair.card.pair for pair in pairs]
     for name in only:
         if name not in known:
-            problem = f"{name!r} is no pair of {corpus}."
+            problem = f"{name!r} is no pair of {folder}."
             raise BadInputError("--only", "PAIR", problem, f"Name one such as {known[0]}.")
     with tempfile.TemporaryDirectory(prefix="failbench-") as cache:
-        number = record(pairs, output or corpus, Path(cache), print, only)
+        number = record(pairs, output or folder, Path(cache), print, only)
     print(f"recorded {number} of {len(pairs)} pairs")
     return 0

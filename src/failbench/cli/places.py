@@ -41,7 +41,6 @@ Decimal: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[bool, Parameter(help="for programs")]
 Output: TypeAlias = Annotated[Path, Parameter(help="where it is written", show_default=True)]
 Telemetry: TypeAlias = Annotated[Path, Parameter(help="recorded runs", show_default=True)]
-Corpus: TypeAlias = Annotated[Path, Parameter(help="pairs of notebooks", show_default=True)]
 Only: TypeAlias = Annotated[Sequence[str], Parameter(help="these alone")]
 Workers: TypeAlias = Annotated[int, Parameter(help="at a time", show_default=True), POSITIVE]
 Minutes: TypeAlias = Annotated[float | None, Parameter(help="stop cleanly after this many minutes")]
@@ -68,7 +67,10 @@ FIELD = Path("data/field")
 REPORTS = Path("data/reports")
 EXTERNAL_DEFAULT = Path("data/external/default")
 NOTEBOOKS = Path("data/notebooks")
+EQUAL_NOTEBOOKS = Path("data/equal_notebooks")
 CRASHES = Path("data/crashes/answers.parquet")
+EQUAL_CRASHES = Path("data/crashes/equal_answers.parquet")
+READERS = Path("data/crashes/readers")
 TELEMETRY = Path("data/telemetry")
 FEATURE_TABLE = Path("data/features/features.parquet")
 PEERS = Path("data/peers/verdicts.parquet")

@@ -1,10 +1,11 @@
 """Cases: notebooks of the corpus in every arm, two naive predictors, and recorded answers."""
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 import polars as pl
 from pydantic import Field
@@ -16,8 +17,11 @@ from failbench.crashes.answers import asked
 from failbench.crashes.prediction import CrashPrediction, Predictor
 from failbench.crashes.question import Arm, Question, told
 from failbench.notebooks import corpus
+from failbench.notebooks.equal import EqualPair, read_equal, read_parts
 from failbench.notebooks.summaries import Summary, parse_summary
 from failbench.statistics.intervals import ScenarioIntervalSettings
+
+Pairs: TypeAlias = Sequence[corpus.Pair] | Sequence[EqualPair]
 
 
 class CrashPredictionSettings(ScenarioIntervalSettings):
@@ -28,9 +32,10 @@ class CrashPredictionSettings(ScenarioIntervalSettings):
 
 @dataclass(frozen=True)
 class Case:
-    """A notebook, what is known of its kernel, and whether its target crashed."""
+    """A notebook of a pair, what is known of its kernel, and whether its target crashed."""
 
-    notebook: corpus.Notebook
+    notebook: corpus.Notebook[Any]
+    version: corpus.Version
     part: corpus.Part
     summary: Summary
     other: Summary
@@ -49,28 +54,42 @@ class Case:
 
 def read_cases(folder: Path, control_seed: int) -> tuple[Case, ...]:
     """Every notebook of a corpus, in order of libraries, pairs and versions."""
-    pairs, place = corpus.read_corpus(folder), folder / corpus.OBSERVED
+    pairs = corpus.read_corpus(folder)
     split = corpus.read_split(folder / corpus.SPLIT)
     corpus.check_unchanged(pairs, split, folder / corpus.SPLIT)
-    observed = _by_notebook(corpus.read_observed(place), pairs, place)
     parts: dict[str, corpus.Part] = {pair.card.pair: split[pair.card.pair].part for pair in pairs}
+    return _cases(pairs, parts, folder / corpus.OBSERVED, control_seed)
+
+
+def read_equal_cases(folder: Path, control_seed: int) -> tuple[Case, ...]:
+    """Every notebook of equal code in both of its worlds, in the same order."""
+    pairs = read_equal(folder)
+    return _cases(pairs, read_parts(folder, pairs), folder / corpus.OBSERVED, control_seed)
+
+
+def _cases(
+    pairs: Pairs, parts: Mapping[str, corpus.Part], place: Path, control_seed: int
+) -> tuple[Case, ...]:
+    observed = _by_notebook(corpus.read_observed(place), pairs, place)
     lent = lenders(pairs, parts, control_seed)
     summaries = {key: _summary(row["summary"], place) for key, row in observed.items()}
     return tuple(
         Case(
-            notebook,
-            parts[notebook.card.pair],
-            summaries[_key(notebook)],
-            summaries[lent[_key(notebook)]],
-            observed[_key(notebook)]["ename"],
+            execution.notebook,
+            execution.version,
+            parts[key[0]],
+            summaries[key],
+            summaries[lent[key]],
+            observed[key]["ename"],
         )
         for pair in pairs
-        for notebook in pair.notebooks
+        for execution in pair.executions
+        for key in [_key(execution)]
     )
 
 
 def lenders(
-    pairs: Sequence[corpus.Pair], parts: Mapping[str, corpus.Part], seed: int
+    pairs: Pairs, parts: Mapping[str, corpus.Part], seed: int
 ) -> dict[tuple[str, str], tuple[str, str]]:
     """Which notebook lends its summary to which, in the control."""
     groups: dict[tuple[str, str], list[str]] = {}
@@ -93,18 +112,19 @@ def _hash(seed: int, name: str) -> str:
     return hashlib.sha256(f"{seed} {name}".encode()).hexdigest()
 
 
-def _key(notebook: corpus.Notebook) -> tuple[str, str]:
-    return notebook.card.pair, notebook.card.version
+def _key(execution: corpus.Execution[Any]) -> tuple[str, str]:
+    return execution.notebook.card.pair, execution.version
 
 
 def _by_notebook(
-    observed: pl.DataFrame, pairs: Sequence[corpus.Pair], path: Path
+    observed: pl.DataFrame, pairs: Pairs, path: Path
 ) -> dict[tuple[str, str], dict[str, str | None]]:
     rows = {(row["pair"], row["version"]): row for row in observed.iter_rows(named=True)}
-    for notebook in (each for pair in pairs for each in pair.notebooks):
-        row = rows.get(_key(notebook))
-        if row is None or row["notebook_sha256"] != notebook.sha256:
-            problem = f"{notebook.card.pair!r}, {notebook.card.version}, was not observed as it is."
+    for execution in (each for pair in pairs for each in pair.executions):
+        row = rows.get(_key(execution))
+        if row is None or row["notebook_sha256"] != execution.sha256:
+            pair, version = _key(execution)
+            problem = f"{pair!r}, {version}, was not observed as it is."
             raise BadInputError(path, "notebook_sha256", problem, corpus.OBSERVED_REMEDY)
     return rows
 
@@ -144,6 +164,31 @@ def by_length(cases: Sequence[Case]) -> list[CrashPrediction]:
     reason = f"Code of {side} {threshold:,} characters crashes, of development notebooks."
     return [
         CrashPrediction((case.characters >= threshold) == longer, None, reason) for case in cases
+    ]
+
+
+WORD: Final = r"[A-Za-z_]\w*|[-+]?\d+(?:\.\d+)?"  # a name or a number
+
+
+def by_tokens(cases: Sequence[Case], arm: Arm) -> list[CrashPrediction]:
+    """What a logistic regression on which words are there learnt of development notebooks."""
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    def text(case: Case) -> str:
+        question = case.ask(arm)
+        told = "" if question.summary is None else json.dumps(asdict(question.summary))
+        return "\n".join((*question.executed, question.target, told))
+
+    known = [case for case in cases if case.part == "development"]
+    words = CountVectorizer(token_pattern=WORD, binary=True)
+    model = make_pipeline(words, LogisticRegression(C=0.1, solver="liblinear"))
+    model.fit(list(map(text, known)), [case.exception is not None for case in known])
+    reason = "Words of code and summary are as in development notebooks that crash."
+    return [
+        CrashPrediction(True, None, reason) if crash else CrashPrediction(False, None, reason)
+        for crash in model.predict(list(map(text, cases)))
     ]
 
 
@@ -237,5 +282,4 @@ def record(
 
 
 def _unit(predictor: Predictor, arm: Arm, case: Case) -> tuple[str, str, str, str]:
-    card = case.notebook.card
-    return predictor.name, arm, card.pair, card.version
+    return predictor.name, arm, case.notebook.card.pair, case.version

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Generic, Literal, TypeVar, get_args
 
 import polars as pl
 from pydantic import Field
@@ -34,16 +34,22 @@ FAR: Final = 3  # steps from which on a crash is hard even where the code alone 
 REMEDY: Final = "Restore it with git, or correct it after docs/notebooks.md."
 
 
-class Card(Record):
-    """What a notebook of the corpus says of itself, in its metadata."""
+class AnyCard(Record):
+    """What notebooks of pairs of all kinds say of themselves, in their metadata."""
 
     pair: str = Field(pattern=r"^[a-z0-9_]+$")
-    version: Version
-    library: Library
+    library: str
     misuse: Misuse
-    fault: str = Field(min_length=1)
     source: str = Field(pattern=r"^https://")
     target: int = Field(ge=0)
+
+
+class Card(AnyCard):
+    """What a notebook of the corpus says of itself, in its metadata."""
+
+    version: Version
+    library: Library
+    fault: str = Field(min_length=1)
     cause: int = Field(ge=0)
     functions_between: int = Field(ge=0)
     shown_by_code: bool
@@ -76,13 +82,16 @@ class Cell:
     executions: tuple[int, ...]
 
 
+CardT = TypeVar("CardT", bound=AnyCard)
+
+
 @dataclass(frozen=True)
-class Notebook:
+class Notebook(Generic[CardT]):
     """A notebook."""
 
     path: Path
     sha256: str
-    card: Card
+    card: CardT
     cells: tuple[Cell, ...]
 
     @property
@@ -107,32 +116,49 @@ class Notebook:
         """The code that was executed before the target, in order of execution."""
         return tuple(self.cells[index].source for index in self.executed)
 
-    @property
-    def cells_between(self) -> int:
-        """Executions from the cause to the target; of a cause that has none, the cells between."""
-        cause, target = self.card.cause, self.card.target
-        if cause == target:
-            return 0
-        if cause in self.executed:
-            return self.executed[::-1].index(cause)
-        low, high = sorted((cause, target))
-        return sum(cell.is_code for cell in self.cells[low + 1 : high])
+
+@dataclass(frozen=True)
+class Execution(Generic[CardT]):
+    """A notebook as one of a pair is executed: by its own code, or in a world that is made."""
+
+    notebook: Notebook[CardT]
+    version: Version
+    sha256: str  # of all that it depends on
+    world: Path | None = None  # the program that makes it
 
 
-def read_notebook(path: Path) -> Notebook:
+def cells_between(notebook: Notebook[Card]) -> int:
+    """Executions from the cause to the target; of a cause that has none, the cells between."""
+    cause, target = notebook.card.cause, notebook.card.target
+    if cause == target:
+        return 0
+    if cause in notebook.executed:
+        return notebook.executed[::-1].index(cause)
+    low, high = sorted((cause, target))
+    return sum(cell.is_code for cell in notebook.cells[low + 1 : high])
+
+
+def read_notebook(path: Path) -> Notebook[Card]:
     """Read a notebook of the corpus."""
+    notebook = read_as(Card, path)
+    _check(notebook)
+    return notebook
+
+
+def read_as(kind: type[CardT], path: Path) -> Notebook[CardT]:
+    """Read a notebook whose metadata have a card of some kind."""
     raw = read_json(path, REMEDY)
     is_notebook = isinstance(raw, dict) and isinstance(raw.get("metadata"), dict)
     if not is_notebook or (raw.get("nbformat"), raw.get("nbformat_minor")) != (4, 5):
         raise BadInputError(path, "nbformat", "is not a notebook of format 4.5.", REMEDY)
     if CARD not in raw["metadata"]:
         raise BadInputError(path, f"metadata.{CARD}", "is missing.", REMEDY)
-    card = validated(Card, raw["metadata"][CARD], path, REMEDY, prefix=("metadata", CARD))
+    card = validated(kind, raw["metadata"][CARD], path, REMEDY, prefix=("metadata", CARD))
     if not isinstance(raw.get("cells"), list):
         raise BadInputError(path, "cells", "is missing or no list.", REMEDY)
     cells = tuple(_cell(cell, path, index) for index, cell in enumerate(raw["cells"]))
     notebook = Notebook(path, hashlib.sha256(path.read_bytes()).hexdigest(), card, cells)
-    _check(notebook)
+    _check_cells(notebook)
     return notebook
 
 
@@ -149,25 +175,34 @@ def _cell(raw: object, path: Path, index: int) -> Cell:
     return Cell(stored.cell_type == "code", source, executions)
 
 
-def _check(notebook: Notebook) -> None:
+def _check_place(notebook: Notebook[Any], name: str) -> None:
+    index = getattr(notebook.card, name)
+    if index >= len(notebook.cells) or not notebook.cells[index].is_code:
+        problem = f"cell {index} is no code."
+        raise BadInputError(notebook.path, f"metadata.{CARD}.{name}", problem, REMEDY)
+
+
+def _check_cells(notebook: Notebook[Any]) -> None:
     card, cells, path = notebook.card, notebook.cells, notebook.path
-    field = f"metadata.{CARD}"
-    for name, index in (("target", card.target), ("cause", card.cause)):
-        if index >= len(cells) or not cells[index].is_code:
-            raise BadInputError(path, f"{field}.{name}", f"cell {index} is no code.", REMEDY)
+    _check_place(notebook, "target")
     counts = [count for cell in cells for count in cell.executions]
     if len(counts) != len(set(counts)):
         problem = "two cells have the same count."
         raise BadInputError(path, "cells.execution_count", problem, REMEDY)
     if len(cells[card.target].executions) != 1:
         problem = f"cell {card.target} must have been executed exactly once."
-        raise BadInputError(path, f"{field}.target", problem, REMEDY)
+        raise BadInputError(path, f"metadata.{CARD}.target", problem, REMEDY)
+
+
+def _check(notebook: Notebook[Card]) -> None:
+    card = notebook.card
+    _check_place(notebook, "cause")
     rule = difficulty_of(
-        notebook.cells_between, card.functions_between, shown_by_code=card.shown_by_code
+        cells_between(notebook), card.functions_between, shown_by_code=card.shown_by_code
     )
     if card.version == "crashing" and card.difficulty != rule:
         problem = f"is {card.difficulty!r} where the rule says {rule!r}."
-        raise BadInputError(path, f"{field}.difficulty", problem, REMEDY)
+        raise BadInputError(notebook.path, f"metadata.{CARD}.difficulty", problem, REMEDY)
 
 
 def difficulty_of(cells_between: int, functions_between: int, *, shown_by_code: bool) -> Difficulty:
@@ -182,8 +217,8 @@ def difficulty_of(cells_between: int, functions_between: int, *, shown_by_code: 
 class Pair:
     """A notebook that crashes, and the same notebook with one edit that mends it."""
 
-    crashing: Notebook
-    mended: Notebook
+    crashing: Notebook[Card]
+    mended: Notebook[Card]
 
     @property
     def card(self) -> Card:
@@ -191,9 +226,14 @@ class Pair:
         return self.crashing.card
 
     @property
-    def notebooks(self) -> tuple[Notebook, Notebook]:
+    def notebooks(self) -> tuple[Notebook[Card], Notebook[Card]]:
         """Both, in the order of :data:`VERSIONS`."""
         return self.crashing, self.mended
+
+    @property
+    def executions(self) -> tuple[Execution[Card], ...]:
+        """What is executed, in the order of :data:`VERSIONS`."""
+        return tuple(Execution(each, each.card.version, each.sha256) for each in self.notebooks)
 
 
 def read_corpus(folder: Path) -> tuple[Pair, ...]:

@@ -1,9 +1,11 @@
 """The process that kernels are forked from, by JSON on standard input, until that ends."""
 
+import datetime
 import gc
 import importlib
 import json
 import os
+import random
 import resource
 import signal
 import sys
@@ -49,11 +51,26 @@ def _started(order: dict[str, Any]) -> int:
         os.chdir(order["folder"])
         resource.setrlimit(resource.RLIMIT_AS, (order["memory"], order["memory"]))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _place_in_world(order)
         from ipykernel.kernelapp import launch_new_instance
 
         launch_new_instance(argv=["-f", order["connection"], "--InteractiveShell.xmode=Plain"])
     finally:
         os._exit(0)
+
+
+def _place_in_world(order: dict[str, Any]) -> None:
+    """Let the global generators begin, and the clock run from, where a world says."""
+    if order.get("seed") is not None:
+        random.seed(order["seed"])
+        sys.modules["numpy"].random.seed(order["seed"])
+        sys.modules["torch"].manual_seed(order["seed"])
+    if order.get("today"):
+        import time_machine
+
+        os.environ["TZ"] = "UTC"
+        now = datetime.datetime.fromisoformat(order["today"]).replace(tzinfo=datetime.UTC)
+        time_machine.travel(now, tick=True).start()
 
 
 def _stopped(kernel: int) -> int:

@@ -19,6 +19,8 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
 
 import failbench
+from failbench.notebooks.corpus import Version
+from failbench.notebooks.equal import make_world
 
 READY: Final = 120.0  # seconds until a kernel must answer
 ALONE: Final = ("unshare", "--map-root-user", "--net")  # starts a process without a network
@@ -113,7 +115,7 @@ class Forge:
     memory: int
 
     @contextmanager
-    def kernel(self) -> Iterator[Kernel]:
+    def kernel(self, world: Path | None = None, version: Version = "crashing") -> Iterator[Kernel]:
         """A kernel in a folder of its own, which is removed at the end, whatever happens."""
         folder = Path(tempfile.mkdtemp(prefix="fb-"))  # short: sockets have a limit of 107 letters
         work = folder / "work"
@@ -125,8 +127,14 @@ class Forge:
             paths = {"HOME": folder, "TMPDIR": folder, "IPYTHONDIR": folder / "ipython"}
             paths |= {"JUPYTER_DATA_DIR": folder / "jupyter"}
             paths |= {"JUPYTER_RUNTIME_DIR": folder / "runtime"}
+            order: dict[str, Any] = {"connection": connection, "folder": str(work)}
+            order["memory"] = self.memory
             environment = {name: str(path) for name, path in paths.items()}
-            order = {"connection": connection, "folder": str(work), "memory": self.memory}
+            if world is not None:
+                made = make_world(world, version, work, _environment(folder) | environment)
+                # what is drawn or dated without a word in the code must come out the same again
+                order |= {"seed": made.seed or 0, "today": made.today}
+                environment |= {"TZ": "UTC", **made.environment}
             self._send(order | {"environment": environment})
             client = BlockingKernelClient(connection_file=connection)
             client.load_connection_file()

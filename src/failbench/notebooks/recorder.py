@@ -11,6 +11,7 @@ from typing import Any, Final
 from failbench.base.errors import BadInputError
 from failbench.base.replay import Replay
 from failbench.notebooks import corpus
+from failbench.notebooks.equal import EqualPair
 from failbench.notebooks.kernel import Failure, Forge, OutOfTimeError, forge
 from failbench.notebooks.relevant import relevant_names
 
@@ -24,7 +25,7 @@ LIBRARIES: Final = (
 
 
 def record(
-    pairs: Sequence[corpus.Pair],
+    pairs: Sequence[corpus.Pair] | Sequence[EqualPair],
     folder: Path,
     cache: Path,
     say: Callable[[str], None],
@@ -32,7 +33,8 @@ def record(
 ) -> int:
     """Record each pair whose notebook, code of the summary or versions are not those of today."""
     path = folder / corpus.OBSERVED
-    known = {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
+    used = (*LIBRARIES, "polars") if isinstance(pairs[0], EqualPair) else LIBRARIES
+    known = {"python": platform.python_version()} | {name: version(name) for name in used}
     versions, code = json.dumps(known, sort_keys=True), corpus.code_of_summary()
     names = {pair.card.pair for pair in pairs}
     if path.exists():
@@ -51,19 +53,20 @@ def record(
             for pair in due:
                 say(pair.card.pair)
                 made = {"versions": versions, "recorder": code}
-                replay.keep([_observe(notebook, kernels) | made for notebook in pair.notebooks])
+                replay.keep([_observe(each, kernels) | made for each in pair.executions])
     return len(due)
 
 
-def _made(pair: corpus.Pair, code: str, versions: str) -> list[tuple[str, str, str]]:
-    return [(notebook.sha256, code, versions) for notebook in pair.notebooks]
+def _made(pair: corpus.Pair | EqualPair, code: str, versions: str) -> list[tuple[str, str, str]]:
+    return [(execution.sha256, code, versions) for execution in pair.executions]
 
 
-def _observe(notebook: corpus.Notebook, kernels: Forge) -> dict[str, Any]:
-    """Execute one notebook, and hold what it did against its card."""
+def _observe(execution: corpus.Execution[Any], kernels: Forge) -> dict[str, Any]:
+    """Execute one notebook of a pair, and hold what it did against what it should do."""
+    notebook, version = execution.notebook, execution.version
     card, path = notebook.card, notebook.path
     try:
-        with kernels.kernel() as kernel:
+        with kernels.kernel(execution.world, version) as kernel:
             begin = time.perf_counter()
             for index in notebook.executed:
                 failure = kernel.execute(notebook.cells[index].source)
@@ -80,15 +83,15 @@ def _observe(notebook: corpus.Notebook, kernels: Forge) -> dict[str, Any]:
             last = kernel.count
     except OutOfTimeError as error:
         raise BadInputError(path, "cells", f"{error}.", "Shorten what it computes.") from error
-    if (failure is not None) != (card.version == "crashing"):
+    if (failure is not None) != (version == "crashing"):
         did = "does not raise" if failure is None else f"raises {failure.name} ({failure.message})"
-        problem = f"{did} in the {card.version} version."
+        problem = f"{did} in the {version} version."
         raise BadInputError(path, f"cells.{card.target}", problem, "Mend the notebook.")
     return {
         "pair": card.pair,
-        "version": card.version,
+        "version": version,
         "library": card.library,
-        "notebook_sha256": notebook.sha256,
+        "notebook_sha256": execution.sha256,
         "crash": failure is not None,
         **_of_crash(notebook, failure, last),
         "summary": seen,
@@ -97,13 +100,16 @@ def _observe(notebook: corpus.Notebook, kernels: Forge) -> dict[str, Any]:
     }
 
 
-def _of_crash(notebook: corpus.Notebook, failure: Failure | None, count: int) -> dict[str, Any]:
+def _of_crash(
+    notebook: corpus.Notebook[Any], failure: Failure | None, count: int
+) -> dict[str, Any]:
     if failure is None:
         return dict.fromkeys(("ename", "evalue", "line", "source_line", "functions"))
     line = next(frame.line for frame in failure.frames if frame.count == count)
     functions = sum(frame.function is not None for frame in failure.frames)
-    if functions != notebook.card.functions_between:
-        problem = f"is {notebook.card.functions_between}, and the crash passed {functions}."
+    card = notebook.card
+    if isinstance(card, corpus.Card) and functions != card.functions_between:
+        problem = f"is {card.functions_between}, and the crash passed {functions}."
         field = "metadata.failbench.functions_between"
         raise BadInputError(notebook.path, field, problem, "Correct the card and its grade.")
     return {

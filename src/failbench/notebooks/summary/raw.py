@@ -83,10 +83,15 @@ def name_of_class(cls: type) -> str:
     return name if module_of(cls) == "builtins" else f"{module_of(cls)}.{name}"
 
 
+KNOWN_ROOTS: Final = frozenset(
+    ("builtins", "abc", "enum", "typing", "torch", "numpy", "pandas", "sklearn", "polars")
+)
+"""Packages whose classes of classes are trusted."""
+
+
 def answers_itself(cls: type) -> bool:
     """Whether the class of a class, which compares and hashes it, may be the notebook's own."""
-    root = module_of(type(cls)).partition(".")[0]
-    return root not in {"builtins", "abc", "enum", "typing", "torch", "numpy", "pandas", "sklearn"}
+    return module_of(type(cls)).partition(".")[0] not in KNOWN_ROOTS
 
 
 def primitive(value: Any) -> Any:

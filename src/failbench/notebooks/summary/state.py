@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-from failbench.notebooks.summary import arrays, models
+from failbench.notebooks.summary import arrays, columns, models
 from failbench.notebooks.summary.arrays import of_class
 from failbench.notebooks.summary.raw import (
     ITEMS,
@@ -95,7 +95,8 @@ def _describe(value: Any, depth: int) -> Entry:
         return entry(of_class(value, "object"))
     if value is None or primitive(value) is not None:
         return _plain(value)
-    described = arrays.describers().get(cls) or _of_torch(cls)
+    tables = arrays.describers() | columns.describers()
+    described = tables.get(cls) or _of_torch(cls)
     if described is not None:
         return described(value)
     if cls in (*FLAT, set, frozenset, range):

@@ -212,7 +212,7 @@ def parquet_differences(committed: bytes, regenerated: bytes, rule: FileRule) ->
     if shape := _shape_differences(typed[0], typed[1], before.height, after.height):
         return shape
     limits = {
-        column: COUNTED if column in rule.columns else rule.tolerance if kind.is_float() else None
+        column: COUNTED if column in rule.columns else rule.tolerance if _is_float(kind) else None
         for column, kind in before.schema.items()
     }
     key = [column for column, limit in limits.items() if limit is None][:KEY_LENGTH]
@@ -220,11 +220,26 @@ def parquet_differences(committed: bytes, regenerated: bytes, rule: FileRule) ->
     differences = []
     for column, limit in limits.items():
         for row in before[column].ne_missing(after[column]).arg_true():
-            value, other = before[column][row], after[column][row]
-            is_number = limit is not None and value is not None and other is not None
-            share = limit.share(value, other) if limit is not None and is_number else CHANGED
+            value, other = before.item(row, column), after.item(row, column)
+            if isinstance(value, pl.Series) and isinstance(other, pl.Series):
+                value, other = value.to_list(), other.to_list()
+            share = CHANGED if limit is None else _of_values(value, other, limit)
             differences.append(Difference(names[row], column, _text(value), _text(other), share))
     return differences
+
+
+def _is_float(kind: pl.DataType) -> bool:
+    return kind.is_float() or (isinstance(kind, pl.List) and kind.inner.is_float())
+
+
+def _of_values(value: object, other: object, limit: Tolerance) -> float:
+    """Of numbers, or of lists of them, how much of what is allowed lies between the two."""
+    if isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
+        shares = (_of_values(*each, limit) for each in zip(value, other, strict=True))
+        return max(shares, default=0.0)
+    if isinstance(value, float) and isinstance(other, float):
+        return limit.share(value, other)
+    return 0.0 if value == other else CHANGED
 
 
 def points_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
