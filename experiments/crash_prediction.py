@@ -14,7 +14,9 @@ from failbench.crashes.question import ARMS
 from failbench.methods.llm.answer import cache_path, read_cache
 from failbench.notebooks.corpus import LIBRARIES
 from shared.crash_scores import (
+    COMBINED,
     GAIN,
+    RULES,
     answered,
     collect,
     contrasts,
@@ -94,7 +96,7 @@ def main() -> None:
             for arm in ARMS:
                 answers[label, arm] = [model.predictions[arm, at] for at in range(len(cases))]
 
-    answers |= of_readers("edited", cases, agents)
+    answers |= of_readers("edited", cases, settings.readers, agents)
     every = answered(cases, answers, ("library", "misuse", "difficulty"))
     tested = every.filter(part="test")
     misuses = tested["misuse"].unique().sort()
@@ -106,11 +108,13 @@ def main() -> None:
     gains = contrasts(tested, settings)
     keys, leaves = ("predictor", "arm", "metric"), (*st.ESTIMATE, "pairs")
     known = found.drop_nulls("value")
+    shown = pl.col("metric").is_in(["accuracy", "recall"]) & pl.col("arm").is_in(["code", "all"])
+    of_libraries = known.filter(shown, pl.col("predictor").is_in([RULES, COMBINED]), by="library")
     counts = ("available", "questions", "answered", "unreadable", "cut")
     metrics = {
         "test": st.nest(known.filter(by="test"), *keys, leaves=leaves),
         "development": st.nest(known.filter(by="development"), *keys, leaves=leaves),
-        "library": st.nest(known.filter(by="library"), "group", *keys, leaves=leaves),
+        "library": st.nest(of_libraries, "group", *keys, leaves=leaves),
         "gains": st.nest(gains, "metric", "predictor", "contrast", leaves=GAIN),
         "language_models": {
             label: {key: getattr(each, key) for key in counts} for label, each in models.items()

@@ -187,11 +187,16 @@ def said_by(made: Fitted, log: KnownLog) -> dict[str, Any]:
         "confidence": round(float(weighed.categories[weighed.category]), st.DECIMALS),
         "predicted_cause": cause_names()[weighed.cause],
         "cause_confidence": round(float(weighed.causes[weighed.cause]), st.DECIMALS),
-        "next_causes": [cause_names()[at] for at in np.argsort(-weighed.causes)[:NEXT]],
+        "next_causes": sorted(cause_names()[at] for at in _first(weighed.causes)),
         "healthy": round(model.healthy(log.signs), st.DECIMALS),
         "evidence": next(iter(shown), None),
         "components": shown,
     }
+
+
+def _first(causes: st.Array) -> st.Array:
+    """The most probable; of causes about as probable the first, and not as a processor rounds."""
+    return np.asarray(np.argsort(-causes.round(3), kind="stable")[:NEXT])
 
 
 def outside_answers(

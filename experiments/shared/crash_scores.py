@@ -86,13 +86,16 @@ def collect(cases: Sequence[crashes.Case], recorded: pl.DataFrame, place: Path) 
 
 
 def of_readers(
-    corpus: str, cases: Sequence[crashes.Case], settings: CrashAgentsSettings
+    corpus: str,
+    cases: Sequence[crashes.Case],
+    readers: Sequence[str],
+    settings: CrashAgentsSettings,
 ) -> Answers:
-    """Answers of models and people who were given the prompts of a corpus, where they gave all."""
+    """Answers of those who were given the prompts of a corpus, in the arms that they answered."""
     return {
-        (path.stem, arm): [given.get(place) for place in range(len(cases))]
-        for path in sorted((READERS / corpus).glob("*.csv"))
-        for arm, given in replay(path, cases, settings).items()
+        (name, arm): [given.get(place) for place in range(len(cases))]
+        for name in readers
+        for arm, given in replay(READERS / corpus / f"{name}.csv", cases, settings).items()
     }
 
 

@@ -53,7 +53,7 @@ ANSWER_SCHEMA = pl.Schema(
         "confidence": pl.Float64(),
         "predicted_cause": pl.String(),  # the most probable one of all
         "cause_confidence": pl.Float64(),
-        "next_causes": pl.List(pl.String),  # the most probable, the first one among them
+        "next_causes": pl.List(pl.String),  # the most probable, by name
         "evidence": pl.String(),  # the component that the first item is about
         "components": pl.List(pl.String),  # ... and those of all items, in the order shown
         "by_hand": pl.String(),  # of a monitor's log: what the order by hand says
@@ -93,7 +93,7 @@ OUTSIDE_SCHEMA = pl.Schema(
         "confidence": pl.Float64(),
         "predicted_cause": pl.String(),
         "cause_confidence": pl.Float64(),
-        "next_causes": pl.List(pl.String),  # the most probable, the first one among them
+        "next_causes": pl.List(pl.String),  # the most probable, by name
         "healthy": pl.Float64(),  # how probable, were nothing found
         "evidence": pl.String(),  # the component that the first item is about
         "components": pl.List(pl.String),  # ... and those of all items, in the order shown

@@ -27,6 +27,7 @@ from failbench.cli.places import (
     Predictors,
 )
 from failbench.cli.terminal import interruptible, progress_meter
+from failbench.crashes.facts import deciding, hints
 from failbench.crashes.prediction import PREDICTORS, Predictor
 from failbench.crashes.question import Question
 from failbench.crashes.reading import Asked, read_asked, summary_before
@@ -118,18 +119,20 @@ def foresee(
         known = summary_before(notebook, asked, files)
     told = "code" if known is None else "all"
     answers: dict[str, CrashPrediction | BadInputError] = {}
+    facts: dict[str, dict[str, str | None]] = {}
     for predictor in _named(predictors or USUAL):
         is_told = told in predictor.arms
         if not predictors and not is_told:
             continue
         question = Question(asked.executed, asked.target, known if is_told else None)
         try:
-            answers[predictor.name] = predictor.build()(question)
+            answers[predictor.name] = answer = predictor.build()(question)
+            facts[predictor.name] = _fact(question, answer)
         except BadInputError as error:
             if predictors:
                 raise
             answers[predictor.name] = error
-    print(_document(asked, told, answers) if json else _page(asked, told, answers))
+    print((_document if json else _page)(asked, told, answers, facts))
     foreseen = any(not isinstance(each, BadInputError) and each.crash for each in answers.values())
     return 1 if foreseen else 0
 
@@ -154,22 +157,48 @@ def _require(command: str, libraries: Sequence[str], remedy: str) -> None:
             raise BadInputError(command, name, "is not installed.", remedy)
 
 
-def _document(asked: Asked, told: str, answers: dict[str, Any]) -> str:
+Facts = dict[str, dict[str, str | None]]
+
+
+def _fact(question: Question, answer: CrashPrediction) -> dict[str, str | None]:
+    """The deciding fact of a crash; of none, what to look at instead."""
+    fact: str | None = None
+    remedy: str | None = None
+    try:
+        if answer.crash:
+            found = deciding(question, answer.exception, answer.reason, answer.line)
+            fact, remedy, hint = found.text, found.remedy, found.hint
+        else:
+            hint = "; ".join(hints(question)) or None
+    except RecursionError:  # as deep an expression as only a program writes
+        hint = None
+    told = {"fact": fact, "remedy": remedy, "hint": hint}
+    return {name: text and _one_line(text) for name, text in told.items()}
+
+
+def _one_line(text: str) -> str:
+    # words of an exception are the notebook's own, and may hold what drives a terminal
+    return " ".join(clean(text).split())
+
+
+def _document(asked: Asked, told: str, answers: dict[str, Any], facts: Facts) -> str:
     told_by = {
-        name: {"unavailable": str(answer)} if isinstance(answer, BadInputError) else asdict(answer)
+        name: {"unavailable": str(answer)}
+        if isinstance(answer, BadInputError)
+        else {**asdict(answer), **facts[name]}
         for name, answer in answers.items()
     }
     return dumps({"target": asked.index, "told": told, "predictions": told_by}, indent=2)
 
 
-def _page(asked: Asked, told: str, answers: dict[str, Any]) -> str:
+def _page(asked: Asked, told: str, answers: dict[str, Any], facts: Facts) -> str:
     known = "what the kernel holds" if told == "all" else "code alone"
     lines = [f"Cell {asked.index}, after {len(asked.executed)} cells, from {known}:"]
     labels = {predictor.name: predictor.label for predictor in PREDICTORS}
     for name, answer in answers.items():
-        # words of an exception are the notebook's own, and may hold what drives a terminal
-        line = " ".join(clean(_line(answer)).split())
-        lines.append(f"  {labels[name]:<10} {line}")
+        lines.append(f"  {labels[name]:<10} {_one_line(_line(answer))}")
+        below = [text for text in facts.get(name, {}).values() if text]
+        lines += [f"  {'':<10} {text}" for text in below if f"  {'':<10} {text}" not in lines]
     return "\n".join(lines)
 
 

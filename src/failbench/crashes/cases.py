@@ -13,6 +13,7 @@ from pydantic import Field
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record, read_rows
 from failbench.base.replay import AnswerTable, Replay
+from failbench.base.scenarios import Identifier
 from failbench.crashes.answers import asked
 from failbench.crashes.prediction import CrashPrediction, Predictor
 from failbench.crashes.question import Arm, Question, told
@@ -28,6 +29,7 @@ class CrashPredictionSettings(ScenarioIntervalSettings):
     """The section ``crash_prediction`` of params.yaml, with what it takes of ``statistics``."""
 
     control_seed: int = Field(ge=0)
+    readers: tuple[Identifier, ...] = ()
 
 
 @dataclass(frozen=True)

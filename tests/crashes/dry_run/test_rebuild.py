@@ -1,5 +1,6 @@
 import collections
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import LabelEncoder, MinMaxScaler, OneHotEncoder, StandardScaler
 
+from failbench.crashes.dry_run import values
 from failbench.crashes.dry_run.known import meanings
-from failbench.crashes.dry_run.namespace import Definitions, Namespace
+from failbench.crashes.dry_run.namespace import Definitions, Namespace, UnknownNameError
 from failbench.crashes.dry_run.needs import NotRebuiltError, allowed_modules
 from failbench.crashes.dry_run.rebuild import Rebuilder, agrees
 from failbench.notebooks.summary.state import DEPTH, describe
@@ -180,13 +182,16 @@ net = Net(size)
 """
 
 
-def test_a_network_of_the_notebook_is_made_as_the_code_made_it_if_that_agrees_with_the_summary():
+@pytest.mark.parametrize("size", ["6", "len('sixsix')", "int(input())"])
+def test_a_network_of_the_notebook_is_made_as_the_code_made_it_or_of_the_numbers_of_its_layers(
+    size,
+):
     pytest.importorskip("torch")
     told = describe(after(NET)["net"], DEPTH)
-    assert rebuilt(told, NET, "net").conv.padding == (1, 1)
-    for unlike in ("size = 8", "size = len('sixsix')"):  # the second is no literal
-        with pytest.raises(NotRebuiltError):
-            rebuilt(told, NET.replace("size = 6", unlike), "net")
+    made = rebuilt(told, NET.replace("size = 6", f"size = {size}"), "net")
+    assert (made.conv.padding, made.conv.out_channels) == ((1, 1), 6)
+    with pytest.raises(NotRebuiltError):
+        rebuilt(told, NET.replace("Conv2d(1,", "Conv2d(2,"), "net")
 
 
 HEAD = """
@@ -209,10 +214,12 @@ def test_a_network_of_the_notebook_is_put_together_if_all_that_it_asks_for_is_to
     torch = pytest.importorskip("torch")
     told = describe(after(HEAD)["Head"](5), DEPTH)
     assert rebuilt(told, HEAD)(torch.ones(2, 5)).shape == (2, 4)
-    for unlike in ("self.scale = [3]", "self.scale = 3; self.register_buffer('b', None)"):
-        code = HEAD.replace("self.scale = 3", unlike)
+    named = HEAD.replace("width):", "width, names):")  # which is no number
+    told = describe(after(named)["Head"](5, "ab"), DEPTH)
+    for unlike in ("len(names)", "3; self.register_buffer('b', torch.zeros(len(names)))"):
+        code = named.replace("self.scale = 3", f"self.scale = {unlike}")
         with pytest.raises(NotRebuiltError):
-            rebuilt(describe(after(code)["Head"](5), DEPTH), code)
+            rebuilt(describe(after(code)["Head"](5, "abc"), DEPTH), code.replace("scale", "rate"))
 
 
 PILE = """
@@ -228,8 +235,8 @@ class Pile:
 def test_an_object_of_the_notebook_has_what_it_stores():
     told = describe(after(PILE)["Pile"]([1, 2]), DEPTH)
     assert rebuilt(told, PILE).top() == 2
-    with pytest.raises(NotRebuiltError, match="not all is told"):
-        rebuilt(told, PILE.replace("self.rows[-1]", "self._hidden"))
+    with pytest.raises(UnknownNameError):
+        rebuilt(told, PILE.replace("self.rows[-1]", "self._hidden + 1")).top()
 
 
 def test_what_is_told_of_attributes_is_held_against_what_is_made():
@@ -268,3 +275,141 @@ def test_nothing_is_made_of_too_little_of_too_much_or_of_modules_that_are_not_on
 def test_the_list_of_modules_has_no_way_out():
     assert {"numpy", "torch", "math"} <= allowed_modules()
     assert not {"ctypes", "subprocess", "socket", "multiprocessing"} & allowed_modules()
+
+
+def test_what_is_not_told_of_an_object_stands_for_itself_until_it_is_asked():
+    deep = {"rows": {"a": {"b": [1, 2]}}, "epoch": 3}
+    made = rebuilt(describe(deep, DEPTH))
+    assert (made["epoch"], list(made["rows"]["a"])) == (3, ["b"])
+    for ask in (len, str, bool, hash, iter, lambda part: part == [1, 2], lambda part: part.sort()):
+        with pytest.raises(UnknownNameError):
+            ask(made["rows"]["a"]["b"])
+
+
+def test_of_a_file_of_arrays_the_names_are_there_and_nothing_else(tmp_path):
+    np.savez(tmp_path / "pack.npz", x=np.eye(3))
+    made = rebuilt(describe(np.load(tmp_path / "pack.npz"), DEPTH))
+    assert made.files == ["x"]
+    with pytest.raises(KeyError):
+        made["y"]
+    with pytest.raises(UnknownNameError):
+        made["x"]
+    made.zip = None  # so that it can be closed
+
+
+POLARS = """
+import datetime as dt
+import polars as pl
+day = dt.date(2024, 3, 1)
+frame = pl.DataFrame({
+    "n": [4, None, 6], "text": ["u", "v", None], "day": [day, day, None],
+    "truth": [True, None, True],
+    "list": [["a"], ["a", "b"], []], "pair": [{"x": 1}] * 3, "time": [dt.time(3)] * 3,
+    "length": [dt.timedelta(hours=1)] * 3, "moment": [dt.datetime(2024, 3, 1, 4)] * 3,
+}).with_columns(
+    pl.col("n").cast(pl.Decimal(10, 2)).alias("price"),
+    pl.col("n").cast(pl.UInt8).alias("small"),
+    pl.col("text").cast(pl.Enum(["v", "u"])).alias("enum"),
+    pl.col("text").cast(pl.Categorical).alias("category"),
+    pl.col("moment").dt.replace_time_zone("Europe/Rome").alias("zone"),
+)
+"""
+
+
+def test_a_frame_of_polars_has_the_types_values_and_gaps_that_are_told():
+    pl = pytest.importorskip("polars")
+    frame = after(POLARS)["frame"]
+    told, made, again = remade(frame)
+    assert made.schema == frame.schema
+    assert made.null_count().row(0) == frame.null_count().row(0)
+    for name in ("n", "day", "truth", "price", "category", "zone", "length"):
+        assert again["value"]["by_column"][name] == told["value"]["by_column"][name]
+    assert made["list"].list.len().max() == 2
+    assert remade(frame.lazy())[1].collect().schema == frame.schema
+    assert isinstance(remade(frame["small"])[1], pl.Series)
+
+
+KEYED = pd.DataFrame(
+    [
+        (f"S{site:02d}", day, 0.5)
+        for site in range(9)
+        for day in pd.date_range("2024-01-30", periods=8)
+    ],
+    columns=["site", "day", "share"],
+).sample(frac=1.0, random_state=1)
+
+
+def test_columns_that_can_be_keys_together_are_and_dates_rise():
+    _, made, _ = remade(KEYED)
+    assert not made.duplicated(["site", "day"]).any()
+    _, notes, _ = remade(KEYED.assign(day=pd.date_range("2024-01-01", periods=72, freq="37h")))
+    assert notes["day"].is_monotonic_increasing
+
+
+def test_columns_of_two_tables_that_are_told_alike_have_the_same_values():
+    sites = KEYED.drop_duplicates("site").set_index("site")[["share"]]
+    left, right = remade(KEYED)[1], remade(sites)[1]
+    assert set(left["site"]) == set(right.index)
+
+
+PATTERNS = {
+    "days": ["01/04/2024", "01/05/2024", "02/04/2024"],
+    "hours": ["08:10", "09:15", "23:50"],
+    "months": ["2023-11", "2023-12"],
+    "codes": ["AB-0098/x", "AB-0099/x"],
+    "weekdays": ["Friday", "Monday"],
+    "words": ["ash", "birch"],
+}
+
+
+@pytest.mark.parametrize("case", PATTERNS)
+def test_texts_that_are_made_up_have_the_pattern_of_those_that_are_told(case):
+    known = PATTERNS[case]
+    made = values.more_texts(known, 5)
+    assert len({*known, *made}) == len(known) + 5
+    shapes = {re.sub(r"[a-z]+", "a", re.sub(r"\d", "0", text).lower()) for text in made}
+    assert shapes <= {re.sub(r"[a-z]+", "a", re.sub(r"\d", "0", text).lower()) for text in known}
+    if case == "days":  # which may be told by the day or by the month first
+        assert pd.to_datetime(made, format="%d/%m/%Y").notna().all()
+        assert pd.to_datetime(made, format="%m/%d/%Y").notna().all()
+
+
+PREPARED = """
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+words = "site town".split()
+prepare = make_column_transformer((OneHotEncoder(), words), (StandardScaler(), ["size"]))
+model = make_pipeline(prepare, Ridge(alpha=2.0))
+"""
+TOWNS = pd.DataFrame({"site": list("uvwu") * 9, "town": list("xxyy") * 9, "size": range(36)})
+
+
+@pytest.mark.parametrize("unseen", [False, True])
+def test_a_pipeline_learnt_categories_of_which_its_number_of_features_tells(unseen):
+    names = after(PREPARED)
+    learnt = TOWNS[TOWNS["site"] != "w"] if unseen else TOWNS
+    names["model"].fit(learnt, learnt["size"])
+    told = {
+        name: describe(value, DEPTH)
+        for name, value in (("model", names["model"]), ("table", TOWNS))
+    }
+    known = meanings([PREPARED])
+    rebuilder = Rebuilder(7, known, Definitions(known, Namespace()).define, told)
+    model, table = rebuilder.named("model"), rebuilder.named("table")
+    if unseen:
+        with pytest.raises(ValueError, match="unknown categories"):
+            model.predict(table)
+    else:
+        assert len(model.predict(table)) == len(TOWNS)
+
+
+def test_what_the_code_says_is_used_if_all_that_is_told_holds_of_it():
+    code = "names = [f'band {place}' for place in range(9)]"
+    told = describe(after(code)["names"], DEPTH)
+    assert rebuilt(told, code, "names")[8] == "band 8"
+    changed = describe([f"band {place}" for place in range(8)], DEPTH)
+    assert len(rebuilt(changed, code, "names")) == 8
+    for more in ("open('x').read().split()", "[print(1)] * 9", "__import__('os').listdir()"):
+        assert rebuilt(told, f"names = {more}", "names")[:2] == ["band 0", "band 1"]

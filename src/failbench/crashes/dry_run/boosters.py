@@ -15,18 +15,12 @@ ROWS: Final = 60
 QUIET: Final = {"verbose": -1, "num_threads": 1, "seed": 1, "deterministic": True}
 
 
-def dataset(entry: Entry, rng: np.random.Generator) -> Any:
-    """A data set with the shapes that are told; labels are 0 and 1, which every objective takes.
-
-    Raises
-    ------
-    NotRebuiltError
-        If its data are of another class, or it refers to another set.
-    """
+def dataset(entry: Entry, rng: np.random.Generator, others: list[Any]) -> Any:
+    """A data set with the shapes that are told; labels are 0 and 1, which every objective takes."""
     import lightgbm
 
     known, structural = entry["type"], entry["structural"]
-    if known["has_reference"]:
+    if known["has_reference"] and not others:
         raise NotRebuiltError("the data set that it refers to is not told")
     rows = structural["label_shape"][0]
     is_freed = known["constructed"] and known["data_class"] == "NoneType"
@@ -41,8 +35,14 @@ def dataset(entry: Entry, rng: np.random.Generator) -> Any:
         data = pd.DataFrame(data, columns=[f"column_{place}" for place in range(shape[1])])
     labels = rng.permutation(np.arange(rows) % 2)
     made = lightgbm.Dataset(
-        data, label=labels, free_raw_data=known["free_raw_data"], params=dict(QUIET)
+        data,
+        label=labels,
+        reference=others[-1] if known["has_reference"] else None,
+        free_raw_data=known["free_raw_data"],
+        params=dict(QUIET),
     )
+    if not known["has_reference"]:
+        others.append(made)
     return made.construct() if known["constructed"] else made
 
 

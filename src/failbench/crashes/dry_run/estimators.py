@@ -11,44 +11,44 @@ import numpy as np
 
 from failbench.crashes.dry_run import values
 from failbench.crashes.dry_run.needs import NotRebuiltError
+from failbench.crashes.dry_run.samples import parts_of, samples
 from failbench.notebooks.summary.raw import attributes_of, primitive
 
 Entry = dict[str, Any]
 Rebuild = Callable[[Entry], Any]
-
-CONTENTS: Final = frozenset({"categories_", "vocabulary_", "transformers_", "cv_results_"})
-"""What some estimators learn that is the content of their data, of which nothing is told."""
+Named = Callable[[str], Any]
 
 PARTS: Final = ("estimator",)
 """Parameters that are estimators, and that a summary describes."""
 
 LABEL_CODERS: Final = ("LabelEncoder", "LabelBinarizer", "MultiLabelBinarizer")
-ROWS: Final = 60
+ROWS: Final = 120
 """Rows of made-up data, or as many times four as there are classes."""
 
+SCALE: Final = 100.0
+"""Of a made-up target, so that a split of it gains something."""
 
-def estimator(entry: Entry, cls: Any, rebuild: Rebuild, rng: np.random.Generator) -> Any:
-    """An estimator with its settings.
 
-    Raises
-    ------
-    NotRebuiltError
-        If its class is of no library, a setting is not told, or what it learnt is not.
-    """
+def unfitted(entry: Entry, named: Named, rebuild: Rebuild) -> Any:
+    """An estimator with its settings."""
+    if entry["type"]["kind"] != "estimator":
+        return rebuild(entry)
     if not entry["type"]["class"].startswith(("sklearn.", "lightgbm.")):
         raise NotRebuiltError("its class is of no library that estimators are made of")
-    items, steps = entry.get("items", {}), entry.get("structural", {}).get("steps")
+    cls, items = named(entry["type"]["class"]), entry.get("items", {})
+    steps = entry.get("structural", {}).get("steps")
     if steps is not None:
         if cls.__name__ != "Pipeline" or any(step not in items for step in steps):
             raise NotRebuiltError("of its parts not all is told")
-        fitted = [(step, rebuild(items[step])) for step in steps]
-        return cls(fitted, **_settings(entry, cls, {"steps"}))
+        parts = [(step, unfitted(items[step], named, rebuild)) for step in steps]
+        return cls(parts, **_settings(entry, cls, {"steps"}))
     known = inspect.signature(cls).parameters
-    parts = {name: rebuild(items[name]) for name in PARTS if name in items and name in known}
-    made = cls(**parts, **_settings(entry, cls, set(parts)))
-    if entry["type"]["fitted"]:
-        _fit(made, entry, rng)
-    return made
+    settings = {
+        name: unfitted(items[name], named, rebuild)
+        for name in PARTS
+        if name in items and name in known
+    }
+    return cls(**settings, **_settings(entry, cls, set(settings)))
 
 
 def _settings(entry: Entry, cls: Any, known: set[str]) -> dict[str, Any]:
@@ -76,40 +76,38 @@ def _settings(entry: Entry, cls: Any, known: set[str]) -> dict[str, Any]:
     return settings
 
 
-def _fit(made: Any, entry: Entry, rng: np.random.Generator) -> None:
-    learnt = set(entry.get("structural", {}).get("learnt", ()))
-    if learnt & CONTENTS:
-        raise NotRebuiltError("the content of what it learnt is not told")
+def fit(
+    made: Any, entry: Entry, told: dict[str, Entry], source: Entry | None, rng: np.random.Generator
+) -> None:
+    """Fit an estimator to made-up data, whose columns are like those of a table that is told."""
     classes = _classes(entry, rng)
     if type(made).__name__ in LABEL_CODERS:
         if classes is None:
             raise NotRebuiltError("its classes are not told")
         made.fit(classes)
         return
-    features = entry["type"].get("n_features_in_")
-    if features is None:
-        raise NotRebuiltError("the number of its features is not told")
     rows = max(ROWS, 4 * len(classes) if classes is not None else 0)
-    table: Any = rng.random((rows, features))
-    names = entry.get("structural", {}).get("feature_names_in_")
-    if names is not None and len(names) == features:
-        import pandas as pd
-
-        table = pd.DataFrame(table, columns=names)
-    outputs = entry["type"].get("n_outputs_") or 1
-    target: Any = rng.random(rows) if outputs == 1 else rng.random((rows, outputs))
-    if classes is not None:
-        target = classes[np.arange(rows) % len(classes)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made.fit(table, target)
-    missing = learnt - {name for name in attributes_of(made) if name.endswith("_")}
-    if missing:
+        table, signal = samples(entry, told, source, rows, rng)
+        made.fit(table, _target(entry, signal, classes, rng))
+    learnt = set(entry.get("structural", {}).get("learnt", ()))
+    if learnt - {name for name in attributes_of(made) if name.endswith("_")}:
         raise NotRebuiltError("on made-up data it learns other attributes")
 
 
+def _target(entry: Entry, signal: Any, classes: Any, rng: np.random.Generator) -> Any:
+    """What a model is to predict, which it can learn."""
+    rows = len(signal)
+    if classes is not None:
+        return classes[np.argsort(np.argsort(signal)) * len(classes) // rows]
+    outputs = entry["type"].get("n_outputs_") or 1
+    target = SCALE * np.argsort(np.argsort(signal)) / rows
+    return target if outputs == 1 else target[:, None] + rng.random((rows, outputs))
+
+
 def _classes(entry: Entry, rng: np.random.Generator) -> Any:
-    facts = entry["value"].get("classes_")
+    facts = _last(entry, "value", "classes_")
     if not facts:
         return None
     size, first = int(facts["distinct"]), facts["uniques"][0]
@@ -118,3 +116,11 @@ def _classes(entry: Entry, rng: np.random.Generator) -> Any:
     kind = bool if isinstance(first, bool) else type(first)
     drawn = values.numbers(facts, size, rng, whole=kind is not float)
     return np.sort(np.array(drawn, kind))
+
+
+def _last(entry: Entry, part: str, fact: str) -> Any:
+    """A fact of an estimator, or of the last of its parts that has it."""
+    if fact in entry.get(part, {}):
+        return entry[part][fact]
+    parts = reversed(parts_of(entry))
+    return next((known for each in parts if (known := _last(each, part, fact))), None)

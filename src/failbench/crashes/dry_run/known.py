@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
-class Call:
-    """A call that made a value, of which all arguments are literals.
-
-    Parameters
-    ----------
-    function
-        The expression that is called, such as ``nn.Linear``.
-    """
-
-    function: str
-    arguments: tuple[Any, ...]
-    keywords: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Meaning:
-    """What a name was last bound to.
+    """What a name was last bound to."""
 
-    Parameters
-    ----------
-    kind
-        ``import``; ``definition`` of a function or class; ``call``; or something else.
-    code
-        The statements that bind it, of an import or a definition.
-    modules
-        That an import names.
-    call
-        How the value was made, if by a call with literals alone.
-    """
-
-    kind: Literal["import", "definition", "call", "other"]
+    kind: Literal["import", "definition", "other"]
     code: str = ""
     modules: tuple[str, ...] = ()
-    call: Call | None = None
+    value: ast.expr | None = None
+    before: Mapping[str, Meaning] = field(default_factory=dict)
 
 
 def meanings(executed: Sequence[str]) -> dict[str, Meaning]:
@@ -57,29 +31,23 @@ def meanings(executed: Sequence[str]) -> dict[str, Meaning]:
         nothing.
     """
     known: dict[str, Meaning] = {}
-    literals: dict[str, Any] = {}
     for source in executed:
         try:
             statements = ast.parse(source).body
         except (SyntaxError, ValueError):
             continue
         for statement in statements:
-            _read(statement, known, literals)
+            _read(statement, known)
     return known
 
 
-def _read(statement: ast.stmt, known: dict[str, Meaning], literals: dict[str, Any]) -> None:
+def _read(statement: ast.stmt, known: dict[str, Meaning]) -> None:
     name, value = _assigned(statement)
     if name is not None and value is not None:
-        call = _call(value, literals)
-        literals.pop(name, None)
         if isinstance(value, ast.Lambda) and _is_simple(value.args):
             known[name] = Meaning("definition", ast.unparse(statement))
-        elif call is not None:
-            known[name] = Meaning("call", call=call)
         else:
-            known[name] = Meaning("other")
-            literals.update(_literal(name, value))
+            known[name] = Meaning("other", value=value, before=dict(known))
         return
     if isinstance(statement, DEFINITIONS):
         kind: Any = "definition" if is_plain_definition(statement) else "other"
@@ -89,7 +57,6 @@ def _read(statement: ast.stmt, known: dict[str, Meaning], literals: dict[str, An
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             _read_import(node, known)
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            literals.pop(node.id, None)
             known[node.id] = Meaning("other")
 
 
@@ -115,32 +82,6 @@ def _assigned(statement: ast.stmt) -> tuple[str | None, ast.expr | None]:
         if isinstance(target, ast.Name):
             return target.id, statement.value
     return None, None
-
-
-def _literal(name: str, value: ast.expr) -> dict[str, Any]:
-    try:
-        return {name: ast.literal_eval(value)}
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return {}
-
-
-def _call(value: ast.expr, literals: dict[str, Any]) -> Call | None:
-    if not isinstance(value, ast.Call) or not _is_place(value.func):
-        return None
-    try:
-        arguments = tuple(_value(argument, literals) for argument in value.args)
-        keywords = {str(each.arg): _value(each.value, literals) for each in value.keywords}
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
-    return Call(ast.unparse(value.func), arguments, keywords)
-
-
-def _value(argument: ast.expr, literals: dict[str, Any]) -> Any:
-    if isinstance(argument, ast.Name):
-        if argument.id not in literals:
-            raise ValueError(argument.id)
-        return literals[argument.id]
-    return ast.literal_eval(argument)
 
 
 def is_plain_definition(statement: ast.stmt) -> bool:
@@ -177,15 +118,24 @@ def _is_simple(arguments: ast.arguments) -> bool:
 def _is_decorator(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         parts = [*value.args, *(keyword.value for keyword in value.keywords)]
-        return _is_place(value.func) and all(map(_is_safe, parts))
-    return _is_place(value)
+        return is_place(value.func) and all(map(_is_safe, parts))
+    return is_place(value)
 
 
 def _is_safe(value: ast.expr) -> bool:
-    return _is_place(value) or bool(_literal("value", value))
+    return is_place(value) or _is_literal(value)
 
 
-def _is_place(value: ast.expr) -> bool:
+def _is_literal(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def is_place(value: ast.expr) -> bool:
+    """Whether an expression is a name, or attributes of one."""
     while isinstance(value, ast.Attribute):
         value = value.value
     return isinstance(value, ast.Name)

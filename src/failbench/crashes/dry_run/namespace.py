@@ -42,6 +42,10 @@ class Namespace(dict[str, Any]):
         """Note that a name was asked for."""
         self.missed = self.missed or f"{name} is not known: {self.unknown[name]}"
 
+    def miss_part(self) -> None:
+        """Note that a part of an object was asked for."""
+        self.missed = self.missed or "Of a part that it asks for nothing is told."
+
 
 class Definitions:
     """Executes imports and definitions of the notebook, each when it is asked for.

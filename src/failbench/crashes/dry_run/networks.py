@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
-from failbench.crashes.dry_run.known import Call
 from failbench.crashes.dry_run.needs import NotRebuiltError
 from failbench.notebooks.summary.raw import primitive
 
@@ -19,6 +20,10 @@ SET_LATER: Final = ("device", "dtype", "mode")
 
 REGISTERS: Final = frozenset({"register_buffer", "register_module", "add_module"})
 """Methods by which a network comes to store what no assignment shows."""
+
+TRIES: Final = 600
+SMALL: Final = 1_000_000
+"""Constructions that are tried for arguments that are not told, and parameters of what is tried."""
 
 MAPPING: Final = "torch.nn.modules.container.ModuleDict"
 
@@ -42,8 +47,6 @@ def first_that(
         try:
             made = make()
             _set_state(made, entry["type"])
-        except NotRebuiltError:
-            raise
         except Exception:  # noqa: S112 - what a constructor raises speaks against this way alone
             continue
         if agrees(made):
@@ -54,23 +57,14 @@ def first_that(
 def ways(
     entry: Entry,
     cls: Any,
-    call: Call | None,
+    written: Callable[[], Any],
     rebuild: Callable[[Entry], Any],
     asked: frozenset[str],
 ) -> Iterator[Callable[[], Any]]:
-    """Ways to make a network, the surest first.
-
-    Parameters
-    ----------
-    call
-        How the code made what has its name, if that is told.
-    rebuild
-        Makes a layer.
-    asked
-        Attributes that a class of the notebook asks of itself.
-    """
+    """Ways to make a network, the surest first."""
     name, items = entry["type"]["class"], entry.get("items", {})
     layers = entry["structural"]["layers"]
+    yield written
     if name in (*LISTS, MAPPING) and all(layer in items for layer in layers):
         parts = [(layer, rebuild(items[layer])) for layer in layers]
         if name == LISTS[0]:
@@ -78,17 +72,32 @@ def ways(
         else:
             yield lambda: cls(dict(parts) if name == MAPPING else [part for _, part in parts])
         return
-    if call is not None and call.function.rpartition(".")[2] == cls.__name__:
-        yield lambda: cls(*call.arguments, **call.keywords)
     if name.startswith("__main__."):
-        if not _required(cls):
-            yield cls
+        for numbers in _numbers_for(_required(cls), entry):
+            yield partial(cls, **numbers)
         yield lambda: _of_parts(entry, cls, rebuild, asked)
         return
     settings = _settings(entry, cls)
     if settings is not None:
         meta = {"device": "meta"} if entry["type"]["devices"] == ["meta"] else {}
         yield lambda: cls(**settings, **meta)
+
+
+def _numbers_for(required: list[str], entry: Entry) -> Iterator[dict[str, int]]:
+    """Arguments that are not told, of the numbers that shapes and settings of its layers have."""
+    numbers = sorted(set(_numbers_of(entry)))
+    if len(numbers) ** len(required) <= TRIES and entry["structural"]["parameters"] <= SMALL:
+        for chosen in itertools.product(numbers, repeat=len(required)):
+            yield dict(zip(required, chosen, strict=True))
+
+
+def _numbers_of(entry: Entry) -> Iterator[int]:
+    for shape in entry.get("structural", {}).get("parameter_shapes", {}).values():
+        yield from shape
+    settings = entry.get("value", {}).get("settings", {}).values()
+    yield from (each for each in settings if type(each) is int)
+    for item in entry.get("items", {}).values():
+        yield from _numbers_of(item)
 
 
 def _of_parts(

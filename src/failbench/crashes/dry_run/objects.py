@@ -94,46 +94,18 @@ def random_generator(entry: Entry, seed: int) -> Any:
 
 
 def notebook_object(
-    entry: Entry, cls: Any, rebuild: Callable[[Entry], Any], asked: frozenset[str]
+    entry: Entry,
+    cls: Any,
+    rebuild: Callable[[Entry], Any],
+    asked: frozenset[str],
+    unknown: Callable[[], Any],
 ) -> Any:
-    """An object of a class of the notebook, with what it stores and without its constructor.
-
-    Parameters
-    ----------
-    asked
-        Attributes that the class asks of itself; of those with an underscore no summary tells.
-
-    Raises
-    ------
-    NotRebuiltError
-        If of what it stores not all is told.
-    """
+    """An object of a class of the notebook, with what it stores and without its constructor."""
     items = entry.get("items", {})
-    stored = entry.get("structural", {}).get("stored", ())
-    hidden = [name for name in asked if name.startswith("_") and not name.startswith("__")]
-    if hidden or any(name not in items for name in stored):
-        raise NotRebuiltError("of what it stores not all is told")
     made = object.__new__(cls)
-    for name in stored:
-        object.__setattr__(made, name, rebuild(items[name]))
+    for name in entry.get("structural", {}).get("stored", ()):
+        object.__setattr__(made, name, rebuild(items[name]) if name in items else unknown())
+    for name in asked:
+        if name.startswith("_") and not name.startswith("__") and not hasattr(cls, name):
+            object.__setattr__(made, name, unknown())
     return made
-
-
-def panels(path: str, shape: list[int]) -> Any:
-    """An array of axes of a class, as a figure of several panels gives it."""
-    made = np.empty(shape, object)
-    for place in np.ndindex(*shape):
-        made[place] = picture(path)
-    return made
-
-
-def picture(path: str) -> Any:
-    """A figure of matplotlib, or axes of a class in a figure, with default settings."""
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure()
-    if path == "matplotlib.figure.Figure":
-        figure.add_subplot()
-        return figure
-    module, _, name = path.rpartition(".")
-    return figure.add_subplot(projection=member(module, name).name)

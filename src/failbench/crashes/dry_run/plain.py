@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter, OrderedDict
+import io
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from failbench.crashes.dry_run.needs import NotRebuiltError
 
 Entry = dict[str, Any]
 Rebuild = Callable[[Entry], Any]
+Unknown = Callable[[], Any]
+More = Callable[[list[Any]], list[Any] | None]
 
 NUMBERS: Final = {"int": int, "float": float, "bool": bool}
 SEQUENCES: Final[dict[str, Callable[[list[Any]], Any]]] = {
@@ -68,6 +71,7 @@ def scalar(entry: Entry) -> Any:
     moments: dict[str, Callable[[str], Any]] = {
         "Timestamp": pd.Timestamp,
         "Timedelta": pd.Timedelta,
+        "Period": pd.Period,
         "NaTType": lambda _: pd.NaT,
         "NAType": lambda _: pd.NA,
         "date": lambda shown: pd.Timestamp(shown).date(),
@@ -79,14 +83,10 @@ def scalar(entry: Entry) -> Any:
     return moments[cls](value)
 
 
-def sequence(entry: Entry, rebuild: Rebuild, rng: np.random.Generator) -> Any:
-    """A list, tuple, set or range.
-
-    Raises
-    ------
-    NotRebuiltError
-        If of its elements too little is told.
-    """
+def sequence(
+    entry: Entry, rebuild: Rebuild, rng: np.random.Generator, unknown: Unknown, more: More
+) -> Any:
+    """A list, tuple, set or range."""
     cls, length = entry["type"]["class"], int(entry["structural"]["length"])
     facts, items = entry.get("value", {}), entry.get("items", {})
     if cls == "range":
@@ -98,16 +98,16 @@ def sequence(entry: Entry, rebuild: Rebuild, rng: np.random.Generator) -> Any:
     if length == 0:
         return SEQUENCES[cls]([])
     if facts.get("first"):
-        elements = _primitives(entry, length, rng)
+        elements = _primitives(entry, length, rng, more)
     elif items:
         described = [items[str(place)] for place in range(min(length, len(items)))]
         elements = [rebuild(described[place % len(described)]) for place in range(length)]
     else:
-        elements = _undescribed(entry, length, rng)
+        elements = _undescribed(entry, length, rng, unknown)
     return SEQUENCES[cls](elements)
 
 
-def _primitives(entry: Entry, length: int, rng: np.random.Generator) -> list[Any]:
+def _primitives(entry: Entry, length: int, rng: np.random.Generator, more_of: More) -> list[Any]:
     facts, types = entry["value"], entry["type"]["element_types"]
     first: list[Any] = [
         float(each) if isinstance(each, str) and types == ["float"] else each
@@ -119,7 +119,10 @@ def _primitives(entry: Entry, length: int, rng: np.random.Generator) -> list[Any
     if all(isinstance(each, str) for each in first):
         if len(set(first)) < len(first):
             return first + [first[place] for place in rng.integers(0, len(first), more)]
-        return first + values.more_texts(first, more)
+        known = more_of(first)
+        if known is not None and len(known) < more:
+            raise NotRebuiltError("of its elements not all are told")
+        return first + (values.more_texts(first, more) if known is None else known[:more])
     if "range" not in facts:
         return first + [first[place % len(first)] for place in range(more)]
     whole = types in (["int"], ["bool"])
@@ -139,12 +142,14 @@ def _gaps(facts: dict[str, Any], length: int, more: int) -> dict[str, Any]:
     return {"nan_share": max(0.0, min(1.0, left / more))}
 
 
-def _undescribed(entry: Entry, length: int, rng: np.random.Generator) -> list[Any]:
+def _undescribed(
+    entry: Entry, length: int, rng: np.random.Generator, unknown: Unknown
+) -> list[Any]:
     types = entry["type"]["element_types"]
     facts = entry.get("value", {})
     lengths = entry.get("structural", {}).get("element_lengths")
     if len(types) != 1:
-        raise NotRebuiltError("of its elements too little is told")
+        return [unknown() for _ in range(length)]
     if types[0] in NUMBERS:
         drawn = values.numbers(facts, length, rng, whole=types[0] != "float")
         return [NUMBERS[types[0]](each) for each in drawn]
@@ -154,28 +159,24 @@ def _undescribed(entry: Entry, length: int, rng: np.random.Generator) -> list[An
         return [getattr(np, name)(each) for each in drawn]
     if types[0] in EMPTY and lengths == [0, 0]:
         return [EMPTY[types[0]]() for _ in range(length)]
-    raise NotRebuiltError("of its elements too little is told")
+    if types[0] in ("list", "tuple") and lengths is not None:
+        sizes = rng.permutation([*(lengths * length)[:length]])
+        return [SEQUENCES[types[0]]([unknown() for _ in range(size)]) for size in sizes]
+    return [unknown() for _ in range(length)]
 
 
-def mapping(entry: Entry, rebuild: Rebuild) -> Any:
-    """A mapping, each of whose values is described.
-
-    Raises
-    ------
-    NotRebuiltError
-        If a value or a key is not, or the class adds what is not told.
-    """
+def mapping(entry: Entry, rebuild: Rebuild, missing: Callable[[str], Any]) -> Any:
+    """A mapping."""
     structural, items = entry["structural"], entry.get("items", {})
     keys = structural["keys"]
     if len(keys) < int(structural["length"]):
         raise NotRebuiltError("of its keys not all are told")
     content = {}
     for key in keys:
-        if str(key) not in items:
-            raise NotRebuiltError("of its values not all are told")
         if isinstance(key, str) and key.startswith("<") and key.endswith(">"):
             raise NotRebuiltError("of a key no more than the class is told")
-        content[_key(key)] = rebuild(items[str(key)])
+        is_told = str(key) in items
+        content[_key(key)] = rebuild(items[str(key)]) if is_told else missing(str(key))
     cls = entry["type"]["class"]
     if cls == "sklearn.utils._bunch.Bunch":
         from sklearn.utils import Bunch
@@ -185,6 +186,7 @@ def mapping(entry: Entry, rebuild: Rebuild) -> Any:
         "dict": dict,
         "collections.OrderedDict": OrderedDict,
         "collections.Counter": Counter,
+        "collections.defaultdict": lambda content: defaultdict(lambda: missing(""), content),
     }
     if cls not in known:
         raise NotRebuiltError(f"of a {cls} not all is told")
@@ -209,14 +211,28 @@ def dtype_of(name: str) -> np.dtype[Any]:
         raise NotRebuiltError(f"{name} is no type of numpy") from error
 
 
-def array(entry: Entry, rng: np.random.Generator) -> Any:
+def array(entry: Entry, rng: np.random.Generator, unknown: Unknown) -> Any:
     """An array of numpy."""
     shape = tuple(entry["structural"]["shape"])
     dtype, facts = dtype_of(entry["type"]["dtype"]), entry.get("value", {})
     if "value" in facts:
         return np.array(facts["value"], dtype)
     check_size(shape, dtype.itemsize)
-    return values.array(facts, dtype, int(np.prod(shape, dtype=np.int64)), rng).reshape(shape)
+    size = int(np.prod(shape, dtype=np.int64))
+    made = values.array(facts, dtype, size, rng, unknown).reshape(shape)
+    is_masked = entry["type"]["class"] == "numpy.ma.MaskedArray"
+    return made.view(np.ma.MaskedArray) if is_masked else made
+
+
+def archive(entry: Entry, unknown: Unknown) -> Any:
+    """A file of arrays, of which no more than their names is told."""
+    content = io.BytesIO()
+    arrays: dict[str, Any] = dict.fromkeys(entry["structural"]["keys"], 0)
+    np.savez(content, **arrays)
+    content.seek(0)
+    made = np.load(content)
+    made.zip = unknown()  # which is asked for an array that is there
+    return made
 
 
 LARGEST: Final = 2**28

@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import random
+import re
 import sys
 import warnings
 from types import TracebackType
@@ -26,8 +27,11 @@ REASON: Final = 300
 BY_CODE: Final = ("function", "class", "library")
 """Kinds of which the code says more than a summary."""
 
-LAST: Final = ("optimizer",)
-"""Kinds that are rebuilt after what they belong to."""
+ORDER: Final = {"network": 2, "optimizer": 4}
+"""Kinds that are rebuilt before what tells of their parts, or after what they belong to."""
+
+STYLE: Final = re.compile(r"'[\w -]+' is not a valid package style")
+"""Of a name that is no path, an error that only says that matplotlib has no such style."""
 
 THREADS: Final = "can't start new thread"
 
@@ -88,8 +92,8 @@ def prepare(
     namespace = Namespace()
     known = meanings(executed)
     definitions = Definitions(known, namespace)
-    rebuilder = Rebuilder(seed, known, definitions.define)
     told = {} if summary is None else summary["names"]
+    rebuilder = Rebuilder(seed, known, definitions.define, told, namespace.miss_part)
     absent: set[str] = set()
     if summary is not None and not summary["truncated"]:
         absent = set(summary["relevant"]) - told.keys()
@@ -98,7 +102,7 @@ def prepare(
             continue
         try:
             if name in told and not _is_by_code(name, told[name], known):
-                namespace[name] = rebuilder.rebuild(told[name], name)
+                namespace[name] = rebuilder.named(name)
             else:
                 definitions.define(name)
         except NotRebuiltError as error:
@@ -106,6 +110,7 @@ def prepare(
             namespace.unknown[name] = f"{error}."
     for name in absent:
         namespace.pop(name, None)
+    namespace.missed = None  # by what was tried to make one
     return namespace
 
 
@@ -132,7 +137,7 @@ def _in_order(
     def rank(name: str) -> tuple[int, int, str]:
         meaning = known.get(name, Meaning("other"))
         kind = told.get(name, {}).get("type", {}).get("kind")
-        stage = {"import": 0, "definition": 1}.get(meaning.kind, 2) + (kind in LAST)
+        stage = {"import": 0, "definition": 1}.get(meaning.kind, ORDER.get(kind, 3))
         return stage, places.get(name, 0), name
 
     return sorted(names, key=rank)
@@ -171,6 +176,8 @@ def _raised(error: BaseException, namespace: Namespace) -> Answer:
 
 def _is_of_sandbox(error: BaseException) -> bool:
     """Whether an error, or one that it follows from, speaks of files, processes or the network."""
+    if isinstance(error, OSError) and STYLE.match(str(error)):
+        return False
     seen: list[BaseException] = []
     following: BaseException | None = error
     while following is not None and following not in seen:

@@ -46,6 +46,7 @@ LIBRARIES: Final = (
     "lightgbm",
     "torch",
     "torch._dynamo",
+    "polars",
     "failbench.crashes.dry_run.rehearsal",
 )
 """Imported once and not in each run; the same limits hold without them."""

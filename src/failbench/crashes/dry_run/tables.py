@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from failbench.crashes.dry_run import values
+from failbench.crashes.dry_run.arrange import crossing
 from failbench.crashes.dry_run.needs import NotRebuiltError
 from failbench.crashes.dry_run.plain import check_size
 
 Entry = dict[str, Any]
 Facts = dict[str, Any]
 
+SPANS: Final = 5
+START: Final = "2024-01-01"
+"""Of spans of time and of numbers, of which no value is told: how many there are, and the first."""
 
-def column(facts: Facts, dtype: str, size: int, rng: np.random.Generator) -> Any:
-    """A column with the default index.
 
-    Raises
-    ------
-    NotRebuiltError
-        If nothing of this type is made.
-    """
+def column(
+    facts: Facts,
+    dtype: str,
+    size: int,
+    rng: np.random.Generator,
+    unknown: Callable[[], Any] | None = None,
+) -> Any:
+    """A column with the default index; dates are in rising order, as they are noted."""
     if size == 0:
         return pd.Series([], dtype=dtype)
+    if "pandas.Interval" in facts.get("element_types", ()):
+        made = pd.IntervalIndex.from_breaks(np.arange(SPANS + 1.0))[np.arange(size) % SPANS]
+        return pd.Series(pd.Categorical(made) if dtype == "category" else made)
     if dtype == "category":
         return pd.Series(pd.Categorical(_plain(facts, size, rng)))
     if dtype == "object":
-        return pd.Series(values.objects(facts, size, rng), dtype=object)
+        return pd.Series(values.objects(facts, size, rng, unknown), dtype=object)
     try:
         known = pd.api.types.pandas_dtype(dtype)
     except TypeError as error:
         raise NotRebuiltError(f"{dtype} is no type of pandas") from error
+    if isinstance(known, pd.PeriodDtype):
+        spans = pd.period_range(START, periods=SPANS, freq=known.freq)
+        return pd.Series(spans[np.arange(size) * SPANS // size])
     if isinstance(known, np.dtype):
-        return pd.Series(values.array(facts, known, size, rng))
+        return _risen(pd.Series(values.array(facts, known, size, rng)))
     if isinstance(known, pd.StringDtype):
         return pd.Series(_plain(facts, size, rng), dtype=known)
     if isinstance(known, pd.DatetimeTZDtype):
@@ -44,7 +56,7 @@ def column(facts: Facts, dtype: str, size: int, rng: np.random.Generator) -> Any
             if name in ("range", "uniques")
         }
         drawn = values.array(facts | naive, np.dtype(f"M8[{known.unit}]"), size, rng)
-        return pd.Series(drawn).dt.tz_localize("UTC").astype(known)
+        return _risen(pd.Series(drawn).dt.tz_localize("UTC").astype(known))
     if known.kind in "biuf":
         whole = known.kind in "iub"
         gaps = round(size * float(facts.get("nan_share", 0.0)))
@@ -53,6 +65,14 @@ def column(facts: Facts, dtype: str, size: int, rng: np.random.Generator) -> Any
         cells = [bool(each) if known.kind == "b" else each for each in drawn] + [pd.NA] * gaps
         return pd.Series([cells[place] for place in rng.permutation(size)], dtype=known)
     raise NotRebuiltError(f"nothing of the type {dtype} is made")
+
+
+def _risen(drawn: Any) -> Any:
+    """Dates in rising order, with gaps where they were."""
+    if drawn.dtype.kind == "M":
+        filled = drawn.notna()
+        drawn[filled] = drawn[filled].sort_values().to_numpy()
+    return drawn
 
 
 def _plain(facts: Facts, size: int, rng: np.random.Generator) -> list[Any]:
@@ -71,14 +91,8 @@ def _plain(facts: Facts, size: int, rng: np.random.Generator) -> list[Any]:
     return values.objects(facts | {"element_types": types}, size, rng)
 
 
-def frame(entry: Entry, rng: np.random.Generator) -> Any:
-    """A table.
-
-    Raises
-    ------
-    NotRebuiltError
-        If of a column too little is told.
-    """
+def frame(entry: Entry, rng: np.random.Generator, unknown: Callable[[], Any] | None = None) -> Any:
+    """A table; columns that are keys together have each combination of values once."""
     rows, width = entry["structural"]["shape"]
     labels = [_label(each) for each in entry["structural"]["columns"]]
     check_size((rows, max(width, 1)), 8)
@@ -86,7 +100,8 @@ def frame(entry: Entry, rng: np.random.Generator) -> Any:
     made = []
     for shown in entry["structural"]["columns"]:
         name = str(shown)
-        made.append(column(contents.get(name, {}), dtypes[name], rows, rng))
+        made.append(column(contents.get(name, {}), dtypes[name], rows, rng, unknown))
+    _cross(made, [contents.get(str(shown), {}) for shown in entry["structural"]["columns"]], rows)
     if len(labels) < width:  # of a wide table, the columns beyond those that are told
         labels += [f"column_{place}" for place in range(len(labels), width)]
         made += [made[place % len(made)] for place in range(width - len(made))]
@@ -100,12 +115,26 @@ def frame(entry: Entry, rng: np.random.Generator) -> Any:
     return table
 
 
-def series(entry: Entry, rng: np.random.Generator) -> Any:
+def _cross(made: list[Any], contents: list[Facts], rows: int) -> None:
+    """Put the values of columns that are keys together in the order of their combinations."""
+    keys = {
+        place: contents[place]
+        for place, column in enumerate(made)
+        if rows and column.dtype.kind in "OiuMb" and not column.isna().any()
+        if all(kind == "str" for kind in contents[place].get("element_types", ()))
+    }
+    for place, order in crossing(keys, rows).items():
+        known = made[place].drop_duplicates().sort_values()
+        if len(known) > order.max():
+            made[place] = known.iloc[order].reset_index(drop=True)
+
+
+def series(entry: Entry, rng: np.random.Generator, unknown: Callable[[], Any] | None = None) -> Any:
     """A column with its name and index."""
     structural = entry["structural"]
     size = int(structural["length"])
     check_size((size,), 8)
-    made = column(entry.get("value", {}), entry["type"]["dtype"], size, rng)
+    made = column(entry.get("value", {}), entry["type"]["dtype"], size, rng, unknown)
     made.index = index(structural, entry["type"]["index"], size)
     made.name = _label(structural.get("name"))
     return made
@@ -150,8 +179,8 @@ def _flat_index(told: list[Any], dtype: str, size: int, *, unique: bool) -> Any:
         made = _between([float(each) for each in first], float(last), size, unique=unique)
         return pd.Index(made, dtype=dtype)
     if all(isinstance(label, str) for label in told):
-        more = size - len(first) - 1
-        others = values.more_texts(first, max(more, 0)) if unique else [first[0]] * max(more, 0)
+        more = max(size - len(first) - 1, 0)
+        others = values.more_texts([last, *first], more) if unique else [first[0]] * more
         return pd.Index([*(first + others + [last])[: size - 1], last], dtype=dtype)
     if size < len(told):
         return pd.Index(first, dtype=dtype)

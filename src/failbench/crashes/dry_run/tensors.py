@@ -111,3 +111,14 @@ def optimizer(entry: Entry, cls: Any, networks: list[Any]) -> Any:
     known = inspect.signature(cls).parameters
     settings = {name: value for name, value in entry["value"]["settings"].items() if name in known}
     return cls(parameters, **settings)
+
+
+def parameter(key: str, networks: list[Any]) -> Any:
+    """A tensor like that parameter of a network whose name is a key's, or its end; else None."""
+    import torch
+
+    for network in networks:
+        for name, known in network.state_dict().items():
+            if key == name or f".{key}".endswith(f".{name}") or f".{name}".endswith(f".{key}"):
+                return torch.zeros_like(known)
+    return None

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import calendar
+import itertools
 import re
-from datetime import date, timedelta
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +23,8 @@ PLAIN: Final = ("str", "int", "float", "bool")
 SEEN: Final = 3
 """Values from which on a grid shows."""
 
-DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}$")
+STEPS: Final = (("%S", 61), ("%M", 60), ("%d", 86_400), ("%Y", 31 * 86_400), ("%y", 31 * 86_400))
+"""Seconds between made-up dates by the smallest part that a format shows."""
 
 
 def number(value: Any) -> float | int:
@@ -115,30 +121,79 @@ def texts(facts: Facts, size: int, rng: np.random.Generator) -> list[str]:
 
 
 def more_texts(known: list[str], count: int) -> list[str]:
-    """Texts like known ones: numbers after numbers, days after days, else with a count."""
+    """Texts of the pattern of known ones: dates after dates, numbers after numbers, else words."""
+    if count <= 0:
+        return []
+    formats = [form for form in date_formats() if all(_moment(text, form) for text in known)]
+    if formats:
+        return _more_dates(known, formats, count)
+    others = (text for text in _following(known) if text not in known)
+    return list(itertools.islice(others, count))
+
+
+def _following(known: list[str]) -> Iterator[str]:
     last = known[-1]
-    if all(re.fullmatch(r"-?\d+", text) for text in known):
-        return [str(int(last) + place + 1) for place in range(count)]
-    if all(re.fullmatch(r"-?\d*\.?\d+", text) for text in known):
-        return [f"{float(last) + place + 1:g}" for place in range(count)]
-    if all(DAY.match(text) for text in known):
-        first = date.fromisoformat(max(known))
-        return [str(first + timedelta(days=place + 1)) for place in range(count)]
-    return [f"{last}_{place + 1}" for place in range(count)]
+    for names in (calendar.day_name, calendar.day_abbr, calendar.month_name, calendar.month_abbr):
+        if set(known) <= set(names):
+            yield from filter(None, names)
+    if all(re.fullmatch(r"-?\d*\.?\d+", text) for text in known) and "." in "".join(known):
+        yield from (f"{float(last) + place:g}" for place in itertools.count(1))
+    digits = list(re.finditer(r"\d+", last))
+    if digits:
+        start, end = digits[-1].span()
+        first, width = int(last[start:end]) + 1, end - start
+        for place in itertools.count(first):
+            yield f"{last[:start]}{place:0{width}d}{last[end:]}"
+    yield from (last + letters(place) for place in itertools.count())
 
 
-def objects(facts: Facts, size: int, rng: np.random.Generator) -> list[Any]:
-    """Python's plain objects, with gaps.
+def letters(place: int) -> str:
+    """Letters that count: a to z, then aa to az, and so on."""
+    head, tail = divmod(place, 26)
+    return (letters(head - 1) if head else "") + chr(ord("a") + tail)
 
-    Raises
-    ------
-    NotRebuiltError
-        If there are objects of other classes.
-    """
+
+@cache
+def date_formats() -> tuple[str, ...]:
+    """Formats of dates and times that are told as text."""
+    text = files(__package__).joinpath("data/dates.txt").read_text(encoding="utf-8")
+    return tuple(text.splitlines())
+
+
+def _moment(text: str, form: str) -> datetime | None:
+    try:
+        moment = datetime.strptime(text, form)  # noqa: DTZ007 - a zone is never told
+    except ValueError:
+        return None
+    return moment if moment.strftime(form) == text else None
+
+
+def _more_dates(known: list[str], formats: list[str], count: int) -> list[str]:
+    """Further dates that are right in every format that they may have; some tell not which."""
+    form = formats[0]
+    step = timedelta(seconds=next((size for part, size in STEPS if part in form), 86_400))
+    moment = max(moment for text in known if (moment := _moment(text, form)))
+    made: dict[str, None] = {}
+    for _ in range(8 * count):
+        moment += step
+        text = moment.strftime(form)
+        if len(made) < count and text not in known and all(_moment(text, each) for each in formats):
+            made[text] = None
+    return list(made) + [known[place % len(known)] for place in range(count - len(made))]
+
+
+def objects(
+    facts: Facts, size: int, rng: np.random.Generator, unknown: Callable[[], Any] | None = None
+) -> list[Any]:
+    """Python's plain objects, with gaps."""
     types = list(facts.get("element_types", ()))
+    if types == ["datetime.date"]:
+        return [date(2024, 1, 1) + timedelta(days=place) for place in range(size)]
     for name in types:
         if name not in (*PLAIN, *GAPS):
-            raise NotRebuiltError(f"it holds objects of the class {name}")
+            if unknown is None:
+                raise NotRebuiltError(f"it holds objects of the class {name}")
+            return [unknown() for _ in range(size)]
     uniques = list(facts.get("uniques", ()))
     gaps = round(size * float(facts.get("nan_share", 0.0)))
     filled = size - gaps
@@ -172,14 +227,14 @@ def gap_of(types: list[str]) -> Any:
     return float("nan")
 
 
-def array(facts: Facts, dtype: np.dtype[Any], size: int, rng: np.random.Generator) -> Any:
-    """A vector of numpy.
-
-    Raises
-    ------
-    NotRebuiltError
-        If nothing of this type is made.
-    """
+def array(
+    facts: Facts,
+    dtype: np.dtype[Any],
+    size: int,
+    rng: np.random.Generator,
+    unknown: Callable[[], Any] | None = None,
+) -> Any:
+    """A vector of numpy."""
     kind = dtype.kind
     if dtype.names:
         return np.array([_record(dtype, rng) for _ in range(size)], dtype)
@@ -197,7 +252,7 @@ def array(facts: Facts, dtype: np.dtype[Any], size: int, rng: np.random.Generato
         return _moments(facts, dtype, size, rng)
     if kind == "O":
         vector = np.empty(size, object)
-        vector[:] = objects(facts, size, rng)
+        vector[:] = objects(facts, size, rng, unknown)
         return vector
     raise NotRebuiltError(f"nothing of the type {dtype} is made")
 
