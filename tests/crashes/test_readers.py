@@ -1,6 +1,7 @@
 """Prompts on sheets, and answers that are taken in."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from failbench.base.params import read_section
 from failbench.crashes.language import CrashAgentsSettings
 from failbench.crashes.question import ARMS
 from failbench.crashes.readers import prompt_in, replay, sheets, take_in, write_kept, write_sheets
+from failbench.notebooks.summaries import Summary
 
 
 @pytest.fixture
@@ -40,6 +42,26 @@ def test_no_sheet_has_a_pair_twice_and_every_question_is_on_one(cases, settings)
         assert len(pairs) == len(set(pairs))
     arms = [{questions[prompt.sha256][1] for prompt in sheet} for sheet in written if sheet]
     assert min(map(len, arms)) > 1  # and none is of one arm
+
+
+def test_no_sheet_has_a_pair_and_the_one_whose_facts_it_is_shown(cases, settings):
+    owned = [
+        replace(each, summary=Summary((f"n{place}",), {}, truncated=False))
+        for place, each in enumerate(cases)
+    ]
+    lent = [
+        replace(each, other=owned[(place + 2) % 24].summary) for place, each in enumerate(owned)
+    ]
+    pair_of = {
+        prompt_in(each, arm, settings).sha256: place // 2
+        for place, each in enumerate(lent)
+        for arm in ARMS
+    }
+    written = sheets(lent, "test", settings)
+    assert sorted(prompt.sha256 for sheet in written for prompt in sheet) == sorted(pair_of)
+    for sheet in written:
+        there = {pair_of[prompt.sha256] for prompt in sheet}
+        assert not there & {(pair + 1) % 12 for pair in there}
 
 
 def answers_to(cases, settings, arms, **changes):

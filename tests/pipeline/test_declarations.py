@@ -19,7 +19,7 @@ from failbench.statistics.settings import StatisticsSettings
 STAGES = pipeline.stages()
 REPRODUCED = {name: stage for name, stage in STAGES.items() if name != "record"}
 REPORTS = [name for name, stage in REPRODUCED.items() if f"paper/tables/{name}" in stage.outputs]
-DESCRIBING_METHODS = {"benchmark", "crash_prediction", "external_default", "onset"}
+DESCRIBING_METHODS = {"benchmark", "crash_prediction", "equal_code", "external_default", "onset"}
 """Reports that show what methods are made of, or replay what models answered."""
 
 

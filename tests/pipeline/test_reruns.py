@@ -45,6 +45,7 @@ OUTSIDE = (
     "external_default",
     "reasoning_lenses",
     "crash_prediction",
+    "equal_code",
 )
 """Stages that are about runs of others, models of another kind, or notebooks."""
 

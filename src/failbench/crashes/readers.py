@@ -4,7 +4,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -67,21 +67,49 @@ def sheets(
 
     A Latin square: on the sheet ``s``, the pair ``p`` is asked about in slot ``(p + s) % n`` of
     versions and arms, so that a sheet has these about equally often. Of prompts of a pair that are
-    equal (from code alone, in notebooks of equal code) the first is asked.
+    equal (from code alone, in notebooks of equal code) the first is asked. Nor does a sheet have a
+    pair and the one whose summary it is shown in the control, which would tell of the other.
     """
     pairs: dict[str, dict[Version, Case]] = {}
     for case in cases:
         if case.part == part:
             pairs.setdefault(case.notebook.card.pair, {})[case.version] = case
+    return tuple(
+        sheet for group in _apart(pairs) for sheet in _square(group, pairs, settings) if sheet
+    )
+
+
+def _apart(pairs: Mapping[str, Mapping[Version, Case]]) -> list[list[str]]:
+    """Groups in which no pair is shown the summary of another."""
+    owner = {id(case.summary): name for name, both in pairs.items() for case in both.values()}
+    lends = {
+        name: {owner.get(id(case.other)) for case in both.values()} for name, both in pairs.items()
+    }
+    groups: list[list[str]] = []
+    for name in sorted(pairs, key=_hash):
+        for group in groups:
+            if not any(each in lends[name] or name in lends[each] for each in group):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return groups
+
+
+def _square(
+    names: Sequence[str],
+    pairs: Mapping[str, Mapping[Version, Case]],
+    settings: CrashAgentsSettings,
+) -> Iterator[tuple[Prompt, ...]]:
     filled: list[list[Prompt]] = [[] for _ in SLOTS]
-    for place, name in enumerate(sorted(pairs, key=_hash)):
+    for place, name in enumerate(names):
         known: set[str] = set()
         for at, (version, arm) in enumerate(SLOTS):
             prompt = prompt_in(pairs[name][version], arm, settings)
             if prompt.sha256 not in known:
                 known.add(prompt.sha256)
                 filled[(at - place) % len(SLOTS)].append(prompt)
-    return tuple(tuple(sorted(sheet, key=lambda each: each.sha256)) for sheet in filled)
+    return (tuple(sorted(sheet, key=lambda each: each.sha256)) for sheet in filled)
 
 
 def _hash(text: str) -> str:
