@@ -124,10 +124,12 @@ record-healthy-ranks: $(RECORDER)  ## train what is missing of the healthy runs 
 
 record-notebooks: $(RECORDER)  ## execute the notebooks that are due in live kernels (15 minutes)
 	@$(IN_VENV) failbench notebooks
+	@$(IN_VENV) failbench notebooks --equal
 
 record-crashes: $(RECORDER)  ## ask predictors of crashes about the notebooks, with the tools of the extra `crashes` (25 minutes)
 	@$(INSTALL) 'pyright[nodejs]==1.1.414' 'pylint==4.1.4'
 	@$(IN_VENV) failbench crashes
+	@$(IN_VENV) failbench crashes --equal
 
 record-ranks: $(RECORDER)  ## record trainings on two ranks that fail, and their healthy twins (35 minutes)
 	@$(IN_VENV) failbench record-ranks
@@ -156,6 +158,8 @@ readme:  ## put the findings and the tables into README.md
 		-e '/<!-- external finding: begin -->/r paper/tables/external_default/finding.md' \
 		-e '/<!-- crashes finding: begin -->/,/<!-- crashes finding: end -->/{//!d}' \
 		-e '/<!-- crashes finding: begin -->/r paper/tables/crash_prediction/finding.md' \
+		-e '/<!-- equal finding: begin -->/,/<!-- equal finding: end -->/{//!d}' \
+		-e '/<!-- equal finding: begin -->/r paper/tables/equal_code/finding.md' \
 		-e '/<!-- logs table: begin -->/,/<!-- logs table: end -->/{//!d}' \
 		-e '/<!-- logs table: begin -->/r paper/tables/diagnose_logs/headline.md' \
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
@@ -183,7 +187,7 @@ lock:  ## resolve the lock files anew (needs uv)
 	@printf "torch; sys_platform == 'never'\nimportlib-metadata>=8\n%s\n%s\n" \
 		"google-auth; sys_platform == 'never'" "uvicorn; sys_platform == 'never'" | { \
 		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' \
-		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' \
+		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' 'time-machine>=3' \
 		'mkdocs>=1.6,<2' 'mkdocs-material>=9.7,<10' 'mkdocstrings[python]>=1.0' \
 		'playwright>=1.49' 'axe-playwright-python>=0.1.4' 'mcp>=2.3,<3' | \
 		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \

@@ -31,6 +31,7 @@ from shared.crash_scores import (
 NOTEBOOKS = Path("data/notebooks")
 ANSWERS = Path("data/crashes/answers.parquet")
 MODELS = Path("data/llm/crashes")
+READERS = Path("data/crashes/readers/edited")
 PUBLISHED = Path("data/reported/crane_llm.csv")
 
 # What is shown
@@ -96,7 +97,7 @@ def main() -> None:
             for arm in ARMS:
                 answers[label, arm] = [model.predictions[arm, at] for at in range(len(cases))]
 
-    answers |= of_readers("edited", cases, settings.readers, agents)
+    answers |= of_readers(READERS, cases, settings.readers, agents)
     every = answered(cases, answers, ("library", "misuse", "difficulty"))
     tested = every.filter(part="test")
     misuses = tested["misuse"].unique().sort()

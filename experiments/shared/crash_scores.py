@@ -16,8 +16,6 @@ from failbench.crashes.prediction import PREDICTORS, CrashPrediction
 from failbench.crashes.question import ARMS, Arm
 from failbench.crashes.readers import replay
 
-READERS = Path("data/crashes/readers")
-
 RULES = "rules"
 DRY_RUN = "dry_run"
 COMBINED = "dry_run_else_rules"
@@ -86,7 +84,7 @@ def collect(cases: Sequence[crashes.Case], recorded: pl.DataFrame, place: Path) 
 
 
 def of_readers(
-    corpus: str,
+    folder: Path,
     cases: Sequence[crashes.Case],
     readers: Sequence[str],
     settings: CrashAgentsSettings,
@@ -95,7 +93,7 @@ def of_readers(
     return {
         (name, arm): [given.get(place) for place in range(len(cases))]
         for name in readers
-        for arm, given in replay(READERS / corpus / f"{name}.csv", cases, settings).items()
+        for arm, given in replay(folder / f"{name}.csv", cases, settings).items()
     }
 
 
