@@ -120,7 +120,8 @@ class EqualAssigned(Record):
     library: Literal[Library, "polars"]
     author: str = Field(min_length=1)
     part: Part
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256_notebook: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256_world: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
 def read_parts(folder: Path, pairs: Sequence[EqualPair]) -> dict[str, Part]:
@@ -132,12 +133,12 @@ def read_parts(folder: Path, pairs: Sequence[EqualPair]) -> dict[str, Part]:
         if known is None:
             problem = f"{pair.card.pair!r} is in neither part."
             raise BadInputError(place, "pair", problem, DRAWN_ONCE)
-        if known.sha256 != pair.sha256:
-            problem = f"has changed since it became a {known.part} pair."
-            remedy = (
-                "Restore it and what makes its worlds with git: pairs are fixed with the split."
-            )
-            raise BadInputError(pair.notebook.path, "(file)", problem, remedy)
+        sums = (known.sha256_notebook, known.sha256_world)
+        for path, sha256 in zip((pair.notebook.path, pair.world), sums, strict=True):
+            if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+                problem = f"has changed since it became part of a {known.part} pair."
+                remedy = "Restore it with git: pairs are fixed with the split."
+                raise BadInputError(path, "(file)", problem, remedy)
     return {pair.card.pair: rows[pair.card.pair].part for pair in pairs}
 
 
