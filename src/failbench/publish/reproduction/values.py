@@ -237,7 +237,7 @@ def _of_values(value: object, other: object, limit: Tolerance) -> float:
     if isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
         shares = (_of_values(*each, limit) for each in zip(value, other, strict=True))
         return max(shares, default=0.0)
-    if isinstance(value, float) and isinstance(other, float):
+    if isinstance(value, int | float) and isinstance(other, int | float):
         return limit.share(value, other)
     return 0.0 if value == other else CHANGED
 
