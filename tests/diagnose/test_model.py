@@ -196,6 +196,8 @@ def monitored_logs():
 def test_what_breaks_in_healthy_runs_of_others_does_not_alarm():
     others = [replaced(log, "optimization") for log in monitored_logs()]
     made, _ = fitting.fitted([*monitored_logs(), *others], CHOICES, "made-up runs")
+    # the limit is the score of one of these few runs, and whether equal scores pass is rounding
+    made = made.model_copy(update={"alarm_limit": made.alarm_limit + 1e-9})
 
     def alarms(*broken):
         signs = (Sign("monitored", "standard"), *(Sign("invariant", each) for each in broken))
