@@ -25,6 +25,7 @@ from shared.crash_scores import (
     gain_rows,
     label_of,
     of_readers,
+    published_gains,
     told_as,
 )
 
@@ -45,17 +46,13 @@ def numbers(
         if case.part == "test":
             sizes.setdefault(case.notebook.card.pair, {})[case.version] = case.characters
     shorter = sum(each["crashing"] < each["mended"] for each in sizes.values())
-    gains = published.filter(~pl.col("model").is_in(crashes.TOOLS)).group_by("counted")
     return {
         "pairs": len(sizes),
         "development_pairs": sum(case.part == "development" for case in cases) // 2,
         "shorter": shorter,
         "shorter_share": shorter / len(sizes),
         "unavailable": " and ".join(map(label_of, unavailable)),
-        "published": {
-            str(counted): {"least": models["gain"].min(), "most": models["gain"].max()}
-            for (counted,), models in gains
-        },
+        "published": published_gains(published),
     }
 
 

@@ -28,6 +28,7 @@ from shared.crash_scores import (
     gain_rows,
     label_of,
     of_readers,
+    published_gains,
     told_as,
 )
 
@@ -131,6 +132,7 @@ def main() -> None:
         "gains": st.nest(gains, "metric", "predictor", "contrast", leaves=GAIN),
     }
     numbers = {
+        "published": published_gains(published),
         "pairs": tested["pair"].n_unique(),
         "chance": 0.5,
         "development_pairs": every.filter(part="development")["pair"].n_unique(),

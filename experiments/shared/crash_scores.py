@@ -260,6 +260,15 @@ def contrasts(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> p
 # What is shown
 
 
+def published_gains(published: pl.DataFrame) -> dict[str, dict[str, object]]:
+    """The least and the most that CRANE-LLM's language models gain, as counted in either way."""
+    gains = published.filter(~pl.col("model").is_in(crashes.TOOLS)).group_by("counted")
+    return {
+        str(counted): {"least": models["gain"].min(), "most": models["gain"].max()}
+        for (counted,), models in gains
+    }
+
+
 def gain_rows(gains: pl.DataFrame, published: pl.DataFrame) -> Iterator[st.Row | st.Divider]:
     for metric, counted, text in (
         ("accuracy", "detection", "Crash foreseen"),
