@@ -16,6 +16,8 @@ from failbench.diagnose.model import ALARM, supports_of
 from failbench.diagnose.signs import Bounds, is_monitored, says_end
 
 _TOLERANCE: Final = 1e-7
+# The limit is one of the scores that it was chosen from, which rounding must not let pass.
+_ROUNDING: Final = 1e-6
 
 
 def broken_by_nature(logs: Sequence[KnownLog], most: float) -> tuple[str, ...]:
@@ -66,7 +68,7 @@ def alarm_of(
     both = scores, fit.decision_function(columns)
     most = choices.most_alarmed
     limit = max(seldom_passed(each[held], settings[held], most) for each in both)
-    return fit.coef_[0], limit - float(fit.intercept_[0])
+    return fit.coef_[0], limit + _ROUNDING - float(fit.intercept_[0])
 
 
 def _of_failures(
