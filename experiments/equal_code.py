@@ -11,9 +11,11 @@ from failbench.crashes import cases as crashes
 from failbench.crashes.cases import Case, CrashPredictionSettings
 from failbench.crashes.facts import deciding
 from failbench.crashes.language import CrashAgentsSettings
+from failbench.crashes.readers import exposed_in
 from failbench.notebooks.equal import LIBRARIES
 from shared.crash_scores import (
     ALL,
+    ARM_LABELS,
     COMBINED,
     GAIN,
     HIT,
@@ -61,6 +63,20 @@ def with_facts(answers: pl.DataFrame, cases: Mapping[tuple[str, str], Case]) -> 
     return answers.with_columns(says_fact=pl.Series(said, dtype=pl.Boolean))
 
 
+def by_exposure(tested: pl.DataFrame, settings: CrashPredictionSettings) -> Iterator[pl.DataFrame]:
+    """What readers reach on questions of which their sheet showed a kernel, and on the others."""
+    for reader in settings.readers:
+        exposed = exposed_in(READERS / f"{reader}.csv")
+        of_reader = tested.filter(predictor=reader)
+        keys = ["pair", "version", "arm"]
+        for group, part in (
+            ("shown", of_reader.join(exposed, keys, how="semi")),
+            ("not shown", of_reader.join(exposed, keys, how="anti")),
+        ):
+            for _, of_arm in part.group_by("arm", maintain_order=True):
+                yield estimates(of_arm, settings, OWN, by="sheet", group=group)
+
+
 def tables(
     found: st.Estimates, gains: pl.DataFrame, published: pl.DataFrame, said: st.Captions
 ) -> Iterator[st.Table]:
@@ -90,6 +106,13 @@ def tables(
                 keys = {"by": by, "group": group, "predictor": name}
                 rows.append(st.Row((st.words(group), str(pairs), label_of(name)), keys))
     yield st.table("equal_code_groups", found, None, rows, said)
+    sheet = found.where(by="sheet")
+    body = [
+        st.Row((label, group), {"arm": arm, "group": group})
+        for arm, label in ARM_LABELS.items()
+        for group in ("shown", "not shown")
+    ]
+    yield st.table("equal_code_sheets", sheet, None, body, said)
 
 
 def main() -> None:
@@ -120,7 +143,12 @@ def main() -> None:
         there = set(tested[by])
         names = LIBRARIES if by == "library" else sorted(there)
         parts += [(by, name, tested.filter(pl.col(by) == name)) for name in names if name in there]
-    found = pl.concat(estimates(part, settings, OWN, by=by, group=name) for by, name, part in parts)
+    found = pl.concat(
+        [
+            *(estimates(part, settings, OWN, by=by, group=name) for by, name, part in parts),
+            *by_exposure(tested, settings),
+        ]
+    )
     gains = contrasts(tested, settings)
     keys, leaves = ("predictor", "arm", "metric"), (*st.ESTIMATE, "pairs")
     known = found.drop_nulls("value")

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+import polars as pl
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
@@ -43,6 +44,8 @@ class Kept(Answer):
     pair: str = Field(min_length=1)
     version: Version
     arm: Arm
+    exposed: bool = False
+    """Whether a control on the same sheet showed a kernel of this pair, as early sheets did."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +178,18 @@ def _read_lines(path: Path) -> list[Answer]:
 def write_kept(path: Path, kept: Sequence[Mapping[str, object]]) -> None:
     """Write answers beside their questions, in order."""
     file = io.StringIO()
-    writer = csv.DictWriter(file, (*KEY, *Answer.model_fields), lineterminator="\n")
+    columns = (*KEY, *Answer.model_fields, "exposed")
+    writer = csv.DictWriter(file, columns, restval=False, lineterminator="\n")
     writer.writeheader()
     writer.writerows(sorted(kept, key=lambda row: [str(row[name]) for name in KEY]))
     write_atomically(path, file.getvalue().encode(), "Name a file that can be written.")
+
+
+def exposed_in(path: Path) -> pl.DataFrame:
+    """The questions of which a reader's sheet showed a kernel in a control."""
+    rows = read_rows(path, Kept, REMEDY, KEY)
+    found = [(row.pair, row.version, row.arm) for row in rows if row.exposed]
+    return pl.DataFrame(found, dict.fromkeys(KEY, pl.String), orient="row")
 
 
 def replay(
