@@ -1,9 +1,12 @@
 import json
 import shutil
 from collections.abc import Callable
+from io import BytesIO
+from math import hypot
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
@@ -88,6 +91,21 @@ def test_the_paper_is_the_committed_one_and_metrics_bear_it_out(paper: Compiled)
     assert (REPOSITORY / "paper" / "paper.pdf").read_bytes() == paper.document
 
 
+def test_the_text_has_nine_pages_and_no_letter_is_small(paper: Compiled) -> None:
+    pages = PdfReader(BytesIO(paper.document)).pages
+    texts = [page.extract_text(visitor_text=refuse_small) for page in pages]
+    assert [number for number, text in enumerate(texts, 1) if "\nBibliography\n" in text] == [9]
+    assert len(pages) <= 40
+
+
+def refuse_small(
+    text: str, page: list[float], line: list[float], _font: object, size: float
+) -> None:
+    """Letters outside of figures, which are drawn at their own size, have 7 points or more."""
+    across = line[0] * page[0] + line[1] * page[2], line[0] * page[1] + line[1] * page[3]
+    assert not text.strip() or size * hypot(*across) >= 6.95, text
+
+
 # What the sources name.
 
 
@@ -103,7 +121,6 @@ def named(tmp_path: Path, text: str) -> list[str]:
         ('#ci("intervals", "19", "ebm", "accuracy")', "data/metrics/intervals.json"),
         ('fixed(100 * value("benchmark", "runs"))', "data/metrics/benchmark.json"),
         ('#drawing(\n  "twin",', "figures/twin.svg"),
-        ('#drawings("a", "b")', "figures/a.svg"),
         ('#let a = csv("/data/plots/audit.csv", row-type: dictionary)', "data/plots/audit.csv"),
         ('#generated("intervals/headline", size: 7pt)', "paper/tables/intervals/headline.typ"),
     ],

@@ -32,7 +32,7 @@ def test_the_paper_prints_it(changed):
     before = (changed.root / "paper/paper.pdf").read_bytes()
     changed.python("experiments/paper.py")
     after = (changed.root / "paper/paper.pdf").read_bytes()
-    told = f"right category, of five, in {PRINTED} ["
+    told = f"names the right category for {PRINTED} "
     assert told not in page_texts(before).replace("\u00a0", " ")
     assert told in page_texts(after).replace("\u00a0", " ")
 

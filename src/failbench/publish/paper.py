@@ -26,12 +26,10 @@ FUNCTIONS = {  # the paper's functions whose first argument names a file, and wh
         "data/metrics/{}.json",
     ),
     **dict.fromkeys(("drawing", "pictured"), "figures/{}.svg"),
-    **dict.fromkeys(["generated", "tabled", "long", "squeezed", "narrowed"], "paper/tables/{}.typ"),
-    "finding": "paper/tables/{}/finding.md",
+    **dict.fromkeys(("generated", "long"), "paper/tables/{}.typ"),
 }
 
 _CALL = re.compile(rf'(?<![\w-])({"|".join(map(re.escape, FUNCTIONS))})\(\s*"([^"]+)"')
-_PAIR = re.compile(r'(?<![\w-])drawings\(\s*"([^"]+)",\s*"([^"]+)"')
 _READ = re.compile(
     r'(?<![\w-])(?:csv|json|yaml|read|image|bibliography|rows-of)\(\s*"/([^"]+\.\w+)"'
 )
@@ -135,8 +133,6 @@ def _named(source: Path) -> Iterator[Named]:
     found = [
         (call, FUNCTIONS[call.group(1)].format(call.group(2))) for call in _CALL.finditer(code)
     ]
-    for pair in _PAIR.finditer(code):
-        found += [(pair, FUNCTIONS["drawing"].format(name)) for name in pair.groups()]
     found += [(read, read[1]) for read in _READ.finditer(code)]
     for match, path in found:
         yield Named(source, code.count("\n", 0, match.start()) + 1, path)
