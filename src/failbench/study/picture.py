@@ -184,7 +184,7 @@ def dot_panels(
     grid = list(figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0])
     first = points.filter(pl.col("panel") == next(iter(panels)), pl.col("mark").is_in(list(marks)))
     guides = {
-        row: group["value"][0]
+        row: (group["mark"][0], group["value"][0])
         for (row,), group in first.group_by("row")
         if group.height == 1 and row in rows
     }
@@ -192,9 +192,9 @@ def dot_panels(
         of_panel = points.filter(pl.col("panel") == panel)
         dot_plot(axes, of_panel, rows, marks, spread=spread, heavy_above=heavy_above)
         axes.set_title(title)
-        present = set(of_panel["row"])
+        present = set(of_panel.select("row", "mark").rows())
         for position, row in enumerate(rows):
-            if guide and number and row in guides and row in present:
-                at = [100 * guides[row]] * 2
+            if guide and number and row in guides and (row, guides[row][0]) in present:
+                at = [100 * guides[row][1]] * 2
                 axes.plot(at, [position - 0.4, position + 0.4], color=GREY, zorder=1)
     return grid
