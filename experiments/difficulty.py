@@ -187,7 +187,7 @@ def tables(
     yield st.sheet("hardest_reasons", reasons, said)
 
 
-DOTS = {level: "·" * place for place, level in enumerate(st.DIFFICULTIES, 1)}
+DOTS = {level: "•" * place for place, level in enumerate(st.DIFFICULTIES, 1)}
 """How a declared difficulty stands behind the name of a scenario."""
 
 

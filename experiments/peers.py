@@ -309,13 +309,13 @@ def draw(rates: pl.DataFrame, groups: Mapping[str, list[str]], figure: Figure) -
     drawn = rates.with_columns(row="method", mark="metric")
     alarms = drawn.filter(pl.col("metric").is_in(["detected", "alarm_twin"]))
     panels = {
-        "alarms, as documented": alarms.filter(choice=DOCUMENTED),
-        "alarms, best thresholds": alarms.filter(choice="best_detection"),
-        "category right": drawn.filter(choice=DOCUMENTED, metric="accuracy"),
+        "alarms,\nas documented": alarms.filter(choice=DOCUMENTED),
+        "alarms,\nbest thresholds": alarms.filter(choice="best_detection"),
+        "category\nright": drawn.filter(choice=DOCUMENTED, metric="accuracy"),
     }
     points = pl.concat(part.with_columns(panel=pl.lit(name)) for name, part in panels.items())
     # as in tables, without what stands in brackets; of ours what is not told of a failure either
-    shown = groups | {"ours": [answers.PACKAGE]}
+    shown = {**groups, "ours": [answers.PACKAGE]}
     names = [method for methods in shown.values() for method in methods]
     rows = {method: label(method).partition(" (")[0] for method in names}
     heavy = {methods[0] for methods in groups.values() if methods}

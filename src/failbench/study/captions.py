@@ -99,8 +99,8 @@ class Captions:
         width: float = FULL_WIDTH,
     ) -> Picture:
         """A figure under its finding."""
-        texts = (self.text(figure, key) for key in ("finding", "description"))
-        return Picture(*texts, width, height, draw)
+        finding, description = (self.text(figure, key) for key in ("finding", "description"))
+        return Picture(finding, description, width, height, draw)
 
     def text(self, entry: str, key: str) -> str:
         """A text of an entry, filled in."""

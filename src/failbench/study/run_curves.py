@@ -262,16 +262,16 @@ def draw_gallery(runs: pl.DataFrame, curves: pl.DataFrame, figure: Figure) -> No
         _scale(axes)
         name = textwrap.fill(words(run["scenario"]), NAME_WIDTH)
         # from the left end of the cell, where labels of the axis are
-        start = {"x": -AXIS / (axes.get_position().width * figure.get_figwidth()) + 0.05}
-        axes.set_title(name, fontsize=LEAST_TEXT, pad=4, **start)
+        start = -AXIS / (axes.get_position().width * figure.get_figwidth()) + 0.05
+        axes.set_title(name, fontsize=LEAST_TEXT, pad=4, x=start)
         signal = SIGNALS[run["signal"]][0] if run["signal"] else "(loss)"
         below = f"{signal}\n{words(run['outcome'])}"
-        axes.text(y=-0.08, s=below, **start, transform=axes.transAxes, va="top", linespacing=1.1)
+        axes.text(start, -0.08, below, transform=axes.transAxes, va="top", linespacing=1.1)
     foot = f"(loss): no signal departs; steps 0 to {last_step:g}; line below a signal: how it ended"
     figure.text(MARGIN / POINTS / figure.get_figwidth(), 0.03 / figure.get_figheight(), foot)
     handles = _legend(CATEGORY_COLOURS[runs["category"][0]])
-    place = (0.0, (top - LEGEND_HEIGHT) / figure.get_figheight())
-    figure.legend(handles=handles, loc="lower left", bbox_to_anchor=place, ncols=4)
+    above = (0.0, (top - LEGEND_HEIGHT) / figure.get_figheight())
+    figure.legend(handles=handles, loc="lower left", bbox_to_anchor=above, ncols=4)
 
 
 def gallery_height(cells: int) -> float:
@@ -294,7 +294,8 @@ def _add_cell(figure: Figure, place: int, cells: int) -> Axes:
 
 def _scale(axes: Axes) -> None:
     """Two or three ticks, of powers of ten where values span more than an order."""
-    values = np.concatenate([line.get_ydata() for line in axes.lines if len(line.get_xdata()) > 2])
+    drawn = (np.asarray(line.get_ydata(), dtype=float) for line in axes.lines)
+    values = np.concatenate([curve for curve in drawn if len(curve) > 2])  # and no mark of a step
     if len(values) and values.min() > 0 and values.max() > WIDE_CELL * values.min():
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(numticks=3))
