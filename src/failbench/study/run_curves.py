@@ -69,13 +69,13 @@ SIGNALS: Final[Mapping[str, tuple[str, pl.Expr]]] = {
     "mean_length": ("mean length", pl.col("mean_length")),
     "max_length": ("longest sequence", pl.col("max_length")),
     "max_token_id": ("largest token id", pl.col("max_token_id")),
-    "unknown_share": ("unknown (share)", pl.col("unknown_tokens") / pl.col("tokens")),
+    "unknown_share": ("unknown (share)", pl.col("unknown_tokens") / pl.col("tokens").clip(1)),
 }
 """What a cell of the gallery may draw: what each step logs, with its name."""
 
 LOOKED_AT, DEPARTS = 8, 3.0
 """Last values before the failure, and from how many healthy deviations a signal departs."""
-NOT_FINITE = 1e6  # as which values are compared and drawn that are no number, or larger
+NOT_FINITE = 1e4  # as which values are compared and drawn that are no number, or larger
 
 
 def sheet_signals(telemetry: Telemetry, healthy: Telemetry) -> pl.DataFrame:
@@ -175,7 +175,7 @@ def _rounded(*keys: str) -> pl.Expr:
 
 COLUMNS = 5  # runs in a row of the gallery
 
-NAME_HEIGHT, CURVE_HEIGHT, SIGNAL_HEIGHT = 0.31, 0.5, 0.3  # inches in a cell, from top to bottom
+NAME_HEIGHT, CURVE_HEIGHT, SIGNAL_HEIGHT = 0.31, 0.5, 0.34  # inches in a cell, from top to bottom
 CELL_HEIGHT = NAME_HEIGHT + CURVE_HEIGHT + SIGNAL_HEIGHT
 AXIS, LEGEND_HEIGHT, FOOT = 0.33, 0.18, 0.17  # inches: labels of an axis, legend, foot note
 NAME_WIDTH = 17  # letters in a line of a scenario's name
@@ -266,7 +266,7 @@ def draw_gallery(runs: pl.DataFrame, curves: pl.DataFrame, figure: Figure) -> No
         axes.set_title(name, fontsize=LEAST_TEXT, pad=4, x=start)
         signal = SIGNALS[run["signal"]][0] if run["signal"] else "(loss)"
         below = f"{signal}\n{words(run['outcome'])}"
-        axes.text(start, -0.08, below, transform=axes.transAxes, va="top", linespacing=1.1)
+        axes.text(start, -0.15, below, transform=axes.transAxes, va="top", linespacing=1.1)
     foot = f"(loss): no signal departs; steps 0 to {last_step:g}; line below a signal: how it ended"
     figure.text(MARGIN / POINTS / figure.get_figwidth(), 0.03 / figure.get_figheight(), foot)
     handles = _legend(CATEGORY_COLOURS[runs["category"][0]])
