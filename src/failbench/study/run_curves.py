@@ -218,7 +218,8 @@ def dashboard_picture(
         title,
         "Six panels over the steps of training: loss, learning rate, perplexity, gradient norm, "
         "memory and speed of a failing run, over those of its twin without the fault. Vertical "
-        "lines mark where the fault was switched on and where the run failed.",
+        "lines mark where the fault was switched on and where the run failed. Memory and speed are "
+        "of the machine too, so that run and twin differ in them before.",
         FULL_WIDTH,
         4.8,
         partial(_dashboard, curves, onset_step, failure_step),
