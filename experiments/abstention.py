@@ -209,14 +209,14 @@ def tables(
 
 
 CURVES: dict[str, tuple[str, str, LineStyleType]] = {
-    "accuracy_when_committed": ("right if committed", st.BLUE, "-"),
-    "coverage": ("committed", st.BLACK, "--"),
-    "accuracy": ("right", st.GREEN, ":"),
+    "accuracy_when_committed": ("selective accuracy", st.BLUE, "-"),
+    "coverage": ("coverage", st.BLACK, "--"),
+    "accuracy": ("accuracy", st.GREEN, ":"),
 }
 """Label, colour and line of each quantity of the sweep."""
 
-TOP = 120.0
-"""Of the axis of shares, which leaves room for the chosen thresholds."""
+CHOSEN: dict[str, Any] = {"color": st.GREY, "alpha": 0.25, "linewidth": 0}
+"""Band of the thresholds that reach the aim in training."""
 
 
 def draw(found: st.Estimates, tau: float, target: float, figure: Figure) -> None:
@@ -229,7 +229,8 @@ def draw(found: st.Estimates, tau: float, target: float, figure: Figure) -> None
         Line2D([], [], color=colour, linestyle=line, label=label)
         for label, colour, line in CURVES.values()
     ]
-    st.legend_outside(figure, [*patches, *lines], columns=6, handlelength=1.6, columnspacing=0.9)
+    chosen = Patch(label="tau that reaches the aim in training", **CHOSEN)
+    st.legend_outside(figure, [*patches, *lines, chosen], columns=4, handlelength=1.6)
 
 
 def draw_reasons(axes: Axes, reasons: st.Estimates) -> None:
@@ -262,18 +263,14 @@ def draw_sweep(axes: Axes, found: st.Estimates, tau: float, target: float) -> No
         axes.fill_between(at["key"], low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(at["key"], 100 * at["value"], color=colour, linestyle=line)
     axes.axhline(100 * target, color=st.GREY, linewidth=0.6)
-    axes.text(0.0, 100 * target + 1, f"{100 * target:g} %")
-    axes.axvline(tau, ymax=100 / TOP, color=st.GREY, linewidth=0.6)
+    axes.text(0.01, 100 * target + 1, f"aim: {100 * target:g} %")
+    axes.axvline(tau, color=st.GREY, linewidth=0.6)
     axes.text(tau - 0.01, 1, f"tau {tau:g}", ha="right")
     spread = found.row(part="chosen", key="per_fold", metric="tau")
     if spread is not None:
-        median = spread["value"]
-        reach = ([median - spread["ci_low"]], [spread["ci_high"] - median])
-        look: dict[str, Any] = {"color": st.BLACK, "marker": "|", "markersize": 6, "capsize": 2}
-        axes.errorbar(median, 106, xerr=reach, elinewidth=0.8, linestyle="none", **look)
-        axes.text(1.0, 110, f"chosen for {100 * target:g} %: median, range", ha="right")
+        axes.axvspan(spread["ci_low"], spread["ci_high"], **CHOSEN)
     n = " / ".join(str(size) for size in sorted(set(swept["n"])))
-    axes.set(xlim=(0.0, 1.0), ylim=(0.0, TOP), yticks=[0, 20, 40, 60, 80, 100])
+    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 102.0))
     axes.set(xlabel="threshold of confidence, tau", ylabel=f"percent of n = {n} scenarios")
     axes.set_title("what another threshold is worth")
 

@@ -321,6 +321,7 @@ def draw(
     figure.supxlabel(f"accuracy, percent of n = {n} scenarios, with interval")
     margin = f"mean as recorded ± {100 * settings.equivalence_margin:g} points"
     handles = [
+        *(mark.handle for mark in marks.values()),
         st.REPORTED.handle,
         Line2D([], [], color=st.GREY, label="value of the first panel"),
         Patch(color=colour, alpha=0.12, linewidth=0, label=margin),

@@ -228,7 +228,8 @@ def draw(drawn: pl.DataFrame, figure: Figure) -> None:
     axes.set_xlabel("accuracy in percent of runs, with interval over n causes")
     sizes = dict(drawn.group_by("study").agg(pl.col("n").max()).iter_rows())
     named = [replace(m, label=f"{m.label}, n = {sizes[study]}") for study, m in MARKS.items()]
-    st.legend_outside(figure, named, columns=3, handlelength=1.0, columnspacing=1.0)
+    starred = [replace(st.IN_SAMPLE, label="*: rules developed on A's causes")] if developed else []
+    st.legend_outside(figure, [*named, *starred], columns=2, handlelength=1.0)
 
 
 def main() -> None:

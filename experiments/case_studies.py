@@ -195,7 +195,8 @@ def numbers(cases: pl.DataFrame, ends: Mapping[str, pl.DataFrame]) -> dict[str, 
             "near": sum(loss <= (1 + NEAR) * losses["twin"] for loss in remedies),
             "remedies": len(remedies),
         }
-    return named
+    counts = [part for part in named.values() if isinstance(part, dict)]
+    return named | {f"{key}_all": sum(part[key] for part in counts) for key in ("near", "remedies")}
 
 
 def draw(
@@ -237,14 +238,9 @@ def draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
     mark = pl.when(is_role).then("role").otherwise(pl.lit("remedy"))
     points = ends.with_columns(row="role", mark=mark, ci_low=none, ci_high=none)
     st.dot_plot(axes, points, rows, MARKS, spread=0.0, scale=1.0)
-    largest = float(ends["value"].to_numpy().max())
-    for role, value, step in ends.select("role", "value", "steps").iter_rows():
-        left = value > largest / 2  # of its mark, where there is more room
-        place: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
-        place |= {"xytext": (-5, 0), "ha": "right"} if left else {"xytext": (5, 0), "ha": "left"}
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-        axes.annotate(f"step {step}", (value, list(rows).index(role)), bbox=box, **place)
-    axes.set_xlim(left=0.0, right=1.1 * largest)
+    steps = dict(ends.select("role", "steps").iter_rows())
+    st.beside_rows(axes, "last\nstep", (str(steps[role]) for role in rows))
+    axes.margins(x=0.15)
     axes.axvline(ends.filter(role="twin")["value"][0], color=st.TWIN, linewidth=st.THIN, zorder=0)
 
 

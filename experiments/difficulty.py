@@ -187,6 +187,10 @@ def tables(
     yield st.sheet("hardest_reasons", reasons, said)
 
 
+DOTS = {level: "•" * place for place, level in enumerate(st.DIFFICULTIES, 1)}
+"""How a declared difficulty stands behind the name of a scenario."""
+
+
 def draw(points: pl.DataFrame, rows: float, figure: Figure) -> None:
     """Shares of right answers, a column a method, the hardest of a category first."""
     methods = st.in_label_order(points.filter(view="method")["name"])
@@ -204,7 +208,7 @@ def draw(points: pl.DataFrame, rows: float, figure: Figure) -> None:
     )
     bar.set_label(
         "share of right answers (white: not recorded)\n"
-        "behind a name the declared difficulty: e easy, m medium, h hard"
+        f"declared difficulty: {DOTS['easy']} easy, {DOTS['medium']} medium, {DOTS['hard']} hard"
     )
     bar.ax.tick_params(length=2)
     bar.outline.set_visible(False)
@@ -230,7 +234,7 @@ def draw_panel(
         )
         ticks += [top + row for row in range(whole.height)]
         labels += [
-            f"{st.words(name)} {declared[0]}"
+            f"{st.words(name)} {DOTS[declared]}"
             for name, declared in whole.select("scenario", "declared").rows()
         ]
         middle = (top + bottom - 1) / 2

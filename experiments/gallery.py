@@ -1,5 +1,6 @@
 """Stage gallery: one recorded run beside its twin, and all failing runs, a sheet per category."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import polars as pl
@@ -30,6 +31,24 @@ def run_of(telemetry: st.Telemetry, run_id: str) -> dict[str, Any]:
     return named.row(0, named=True)
 
 
+def sheet_numbers(runs: pl.DataFrame, healthy: int) -> dict[str, object]:
+    """What a sheet's texts name: which signal tells most of its runs, and how they end."""
+    outcomes = runs["outcome"].value_counts().sort("count", "outcome", descending=True)
+    telling = runs["signal"].drop_nulls().value_counts().sort("count", "signal", descending=True)
+    signal, count = telling.row(0) if telling.height else (None, 0)
+    return {
+        "category": st.CATEGORY_LABELS[runs["category"][0]],
+        "failures": runs.height,
+        "departing": runs["signal"].drop_nulls().len(),
+        "most": run_curves.SIGNALS[signal][0].partition(" (")[0] if signal else "",
+        "most_count": count,
+        "outcomes": ", ".join(f"{n} {st.words(outcome)}" for outcome, n in outcomes.iter_rows()),
+        "healthy": healthy,
+        "looked_at": run_curves.LOOKED_AT,
+        "departs": run_curves.DEPARTS,
+    }
+
+
 def main() -> None:
     settings = st.read_section("gallery", GallerySettings)
     telemetry, scenarios = read_recordings()
@@ -43,23 +62,26 @@ def main() -> None:
     }
     said = st.Captions.read("gallery", settings, named)
     curves = run_curves.run_curves(telemetry, settings.run_id)
-    of_slice = telemetry.select(
+    of_setting = telemetry.select(
         (pl.col("architecture") == settings.architecture)
         & (pl.col("optimizer") == settings.optimizer)
-        & (pl.col("seed") == settings.seed)
-        & (pl.col("kind") != "success")
     )
-    runs = run_curves.sheet_runs(of_slice, scenarios)
-    points = run_curves.sheet_curves(of_slice, settings.every)
-    setting = said.text("sheets", "setting")
+    healthy = of_setting.select(pl.col("kind") == "success")
+    of_slice = of_setting.select((pl.col("seed") == settings.seed) & (pl.col("kind") != "success"))
+    signals = run_curves.sheet_signals(of_slice, healthy)
+    runs = run_curves.sheet_runs(of_slice, scenarios).join(signals, on="scenario", how="left")
+    points = run_curves.sheet_curves(of_slice, signals, settings.every)
     # how many runs of each category end in each way
     counts = runs.group_by("category", "outcome").len("value").sort("category", "outcome")
     marks = {"onset_step": onset, "failure_step": failure}
     finding = said.text("dashboard", "finding")
     pictures = {"dashboard": run_curves.dashboard_picture(curves, title=finding, **marks)}
     for category in sorted(set(runs["category"]), key=st.CATEGORIES.index):
-        sheet = run_curves.gallery_picture(category, runs, points, setting=setting)
-        pictures[f"gallery_{category}"] = sheet
+        of_category = runs.filter(category=category)
+        draw = partial(run_curves.draw_gallery, of_category, points)
+        height = run_curves.gallery_height(of_category.height)
+        sheet = said.with_numbers(sheet_numbers(of_category, healthy.runs.height))
+        pictures[f"gallery_{category}"] = sheet.picture("sheets", height, draw)
     st.publish(
         "gallery",
         metrics={"runs_drawn": st.nest(counts, "category", "outcome", leaves=("value",))},

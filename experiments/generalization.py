@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from failbench import study as st
 
@@ -81,63 +80,42 @@ def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
     yield st.table("generalization", found, None, body, said, *notes)
 
 
-PANELS = {
-    st.NESTED_CV: "reference\narchitecture,\nnew scenarios",
-    st.POOLED: "all\narchitectures,\nnew scenarios",
-    st.LEFT_OUT: "architecture\nleft out,\nnew scenarios",
-    st.KNOWN_SCENARIOS: "architecture\nleft out, known\nscenarios",
+MARKS = {
+    st.LEFT_OUT: st.Mark("new scenarios", st.BLUE, "o"),
+    st.KNOWN_SCENARIOS: st.Mark("scenarios in the training data", st.VERMILLION, "D"),
 }
+"""Both on architectures that were left out."""
+
+GAIN_OF = ("symptom_baseline", "random_forest")
 
 
 def points(found: st.Estimates) -> pl.DataFrame:
-    """What is drawn: as in the table, methods that only the main study has are left out."""
-    return found.where(feature_set=st.PRIMARY_SET, metric="accuracy").frame.filter(
-        pl.col("study").is_in(list(PANELS)), (pl.col("study") != st.NESTED_CV).any().over("method")
+    """What is drawn: held-out methods on new scenarios, and on those in the training data."""
+    accuracy = found.where(feature_set=st.PRIMARY_SET, metric="accuracy").frame.filter(
+        st.is_of_blind(), pl.col("study").is_in(list(MARKS))
     )
+    return accuracy.filter(pl.col("study").n_unique().over("method") == len(MARKS))
 
 
 def numbers(found: st.Estimates) -> dict[str, object]:
-    """The best methods that saw nothing of the scenarios on architectures that were left out."""
-    blind = points(found).filter(st.is_of_blind())
-    best = blind.sort("value", "method", descending=[True, False])
-    (new, at_new), (known, at_known) = (
-        best.filter(study=study).select("method", "value").row(0)
-        for study in (st.LEFT_OUT, st.KNOWN_SCENARIOS)
-    )
+    """What the scenarios in the training data add to a forest and to a baseline."""
+    keys = {"feature_set": st.PRIMARY_SET, "metric": GAIN}
+    rows = {method: found.row(method=method, **keys) for method in GAIN_OF}
+    gains = {method: row["value"] for method, row in rows.items() if row}
     return {
         "of_monitor": st.reads_known(found.distinct("method")),
-        "best_new": st.label_inside(new),
-        "new": at_new,
-        "best_known": st.label_inside(known),
-        "known": at_known,
+        "gains": gains if len(gains) == len(GAIN_OF) else {},
     }
 
 
-def draw(drawn: pl.DataFrame, reported: dict[str, float], figure: Figure) -> None:
-    """A panel per study and a row per method, those that are not blind below lines."""
-    methods = st.in_label_order(drawn["method"])
-    developed = [method for method in methods if st.made_in_view(method)]
-    truth_told = [method for method in methods if st.reads_true_category(method)]
-    ordered = [*(method for method in methods if st.is_blind(method)), *developed, *truth_told]
-    grid = st.dot_panels(
-        figure,
-        drawn.rename({"study": "panel"}).with_columns(row="method", mark="method"),
-        {method: st.drawn_label(method) for method in ordered},
-        st.method_styles(ordered),
-        PANELS,
-        spread=0.0,
-        heavy_above=(*developed[:1], *truth_told[:1]),
-    )
-    for position, method in enumerate(ordered):
-        if method in reported:
-            grid[0].plot(100 * reported[method], position, **st.REPORTED.look)
-    grid[0].set_xlim(0, 100)
+def draw(drawn: pl.DataFrame, figure: Figure) -> None:
+    """A row per method, and a mark for new scenarios and for those in the training data."""
+    axes = figure.subplots()
+    rows = {method: st.drawn_label(method) for method in st.in_label_order(drawn["method"])}
+    st.dot_plot(axes, drawn.with_columns(row="method", mark="study"), rows, MARKS, spread=0.4)
     sizes = " or ".join(str(n) for n in drawn["n"].unique().sort())
-    figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
-    first = Line2D([], [], color=st.GREY, label="value of the first panel")
-    hollow = Line2D([], [], color=st.GREY, linestyle="none", marker="o", markerfacecolor="white")
-    hollow.set_label("hollow: handed the true category")
-    st.legend_outside(figure, [st.REPORTED.handle, first, hollow], columns=3)
+    axes.set(xlim=(0, 100), xlabel=f"accuracy, percent of n = {sizes} scenarios, with interval")
+    st.legend_outside(figure, MARKS.values(), columns=2)
 
 
 def main() -> None:
@@ -147,9 +125,8 @@ def main() -> None:
     found = st.Estimates.of(measured)
     metrics, drawn = found.nested(*KEYS, "metric"), points(found)
     said = st.Captions.read("generalization", metrics, settings, numbers(found))
-    height = 0.95 + 0.19 * drawn["method"].n_unique()
-    drawing = partial(draw, drawn, st.reported_accuracies(st.read_reported()))
-    picture = said.picture("figure", height, drawing, methods=drawn["method"])
+    height = 0.75 + 0.2 * drawn["method"].n_unique()
+    picture = said.picture("figure", height, partial(draw, drawn))
     st.publish_estimates(
         "generalization",
         measured,

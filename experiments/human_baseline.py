@@ -4,13 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from pydantic import Field
 
@@ -147,22 +144,6 @@ def by_group(
     return found.with_columns(n=pl.col("metric").replace_strict(counts))
 
 
-def skill_curves(
-    people: Mapping[float, simulated.Population],
-    levels: Mapping[str, st.SkillLevel],
-    scenarios: pl.DataFrame,
-) -> pl.DataFrame:
-    """How often people of each level are right on each scenario, by coupling."""
-    return pl.concat(
-        scenarios.select(
-            *(pl.lit(coupling).alias("coupling"), pl.lit(level).alias("level")),
-            *("category", "scenario", "ease", pl.Series("right", right)),
-        )
-        for coupling, group in people.items()
-        for level, right in zip(levels, group.right, strict=True)
-    )
-
-
 def numbers(
     studies: pl.DataFrame, levels: Mapping[str, st.SkillLevel], accuracy: float, deviation: float
 ) -> dict[str, object]:
@@ -212,72 +193,44 @@ def tables(
 
 
 PERSON = st.METHOD_STYLES["simulated_human"]
+ASSUMED = st.Mark("assumed skill, with the share of people", st.BLACK, "D", size=3.0)
 LEFT = 35.0
 """Left end of the axis of accuracies, in percent."""
-
-UNFELT: dict[str, Any] = {"color": st.BLACK, "linewidth": 0.6, "linestyle": ":"}
-"""Line of people to whom all scenarios are alike."""
 
 
 def draw(
     studies: pl.DataFrame,
-    curves: pl.DataFrame,
+    levels: Mapping[str, st.SkillLevel],
     accuracy: float,
     deviation: float,
     confidence: float,
     figure: Figure,
 ) -> None:
-    """On the left what studies find, on the right how often people tell a scenario."""
-    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    """The skills that are assumed, and what studies of such people find."""
+    axes = figure.subplots()
     alike = studies.filter(pl.col("coupling") == pl.col("coupling").min())
-    draw_studies(left, alike, 100 * accuracy, 100 * deviation, confidence)
-    draw_skills(right, curves)
-    printed = f"reported: {100 * accuracy:.0f} ± {100 * deviation:.0f} %"
-    weakest, *_, strongest = curves["coupling"].unique().sort().to_list()
-    handles = [
-        replace(PERSON, label="simulated people").handle,
-        Patch(color=st.GREY, alpha=0.3, linewidth=0, label=printed),
-        Line2D([], [], color=PERSON.colour, label=f"difficulty felt: {strongest:g}"),
-        Line2D([], [], **UNFELT, label=f"difficulty felt: {weakest:g}"),
-    ]
-    st.legend_outside(figure, handles, columns=4)
-
-
-def draw_studies(
-    axes: Axes, studies: pl.DataFrame, mean: float, deviation: float, confidence: float
-) -> None:
-    axes.axvspan(mean - deviation, mean + deviation, color=st.GREY, alpha=0.3, linewidth=0)
-    axes.axvline(mean, color=st.BLACK, linewidth=0.8)
-    for at, row in enumerate(studies.rows(named=True)):
+    low, high = 100 * (accuracy - deviation), 100 * (accuracy + deviation)
+    axes.axvspan(low, high, color=st.GREY, alpha=0.3, linewidth=0)
+    axes.axvline(100 * accuracy, color=st.BLACK, linewidth=0.8)
+    for level, skill in levels.items():
+        axes.plot(100 * skill.accuracy, 0.2, **ASSUMED.look)
+        text = f"{st.words(level)} {100 * skill.share:.0f} %"
+        axes.annotate(text, (100 * skill.accuracy, -0.02), ha="center", va="bottom")
+    for at, row in enumerate(alike.rows(named=True), 1):
         centre, reach = 100 * row["accuracy"], 100 * row["deviation"]
-        axes.plot([100 * row["low"], 100 * row["high"]], [at, at], color=PERSON.colour)
-        axes.plot([centre - reach, centre + reach], [at, at], color=PERSON.colour, linewidth=3)
+        axes.hlines(at, 100 * row["low"], 100 * row["high"], color=PERSON.colour)
+        axes.hlines(at, centre - reach, centre + reach, color=PERSON.colour, linewidth=3)
         axes.plot(centre, at, **{**PERSON.look, "markersize": 6})
-        axes.annotate(f"± {reach:.1f}", (LEFT, at), xytext=(2, 3), textcoords="offset points")
-    labels = [f"{LABELS[design][0]}\n(n = {n})" for design, n in studies["design", "n"].rows()]
-    axes.set_yticks(range(len(labels)), labels)
-    axes.tick_params(axis="y", length=0)
-    axes.set(xlim=(LEFT, 100), ylim=(len(labels) - 0.6, -0.7), title="simulated studies")
-    what = "accuracy of a simulated study, percent:\nmean, ± sd (thick)"
-    axes.set_xlabel(f"{what}, {100 * confidence:g} % (thin)")
-
-
-def draw_skills(axes: Axes, curves: pl.DataFrame) -> None:
-    """A line per skill, named where it begins, where difficulty is felt most; dotted where not."""
-    strongest = curves.filter(pl.col("coupling") == pl.col("coupling").max())
-    for level in curves["level"].unique(maintain_order=True):
-        felt = strongest.filter(level=level).sort("ease", "scenario")
-        ease, right = (100 * felt[name].to_numpy() for name in ("ease", "right"))
-        axes.plot(ease, right, color=PERSON.colour, linewidth=st.THICK)
-        axes.plot(ease, right, ".", color=PERSON.colour, markersize=2.5)
-        flat = 100 * float(curves.filter(level=level)["right"].to_numpy().mean())
-        axes.axhline(flat, **UNFELT)
-        axes.text(102, flat, st.words(level), va="center")
-    ticks = np.linspace(0, 100, 5)
-    axes.set(xticks=ticks, yticks=ticks, xlim=(-2, 101), ylim=(0, 101), title="assumed skills")
-    n = strongest["scenario"].n_unique()
-    axes.set_xlabel(f"percent of methods that\ntell the scenario (n = {n})")
-    axes.set_ylabel("simulated person right, percent")
+        axes.annotate(f"± {reach:.1f}", (LEFT + 0.5, at), va="center")
+    labels = [f"{LABELS[design][0]} (n = {n})" for design, n in alike["design", "n"].rows()]
+    rows = dict(zip(("assumed", *alike["design"]), ("assumed skills", *labels), strict=True))
+    st.rule_rows(axes, rows, heavy_above=alike["design"][:1].to_list())
+    axes.set(
+        xlim=(LEFT, 100), xlabel=f"percent right: mean, ± sd (thick), {100 * confidence:g} % (thin)"
+    )
+    printed = f"reported: {100 * accuracy:.0f} ± {100 * deviation:.0f} %"
+    band = Patch(color=st.GREY, alpha=0.3, linewidth=0, label=printed)
+    st.legend_outside(figure, [ASSUMED, replace(PERSON, label="simulated study"), band], columns=3)
 
 
 def main() -> None:
@@ -298,7 +251,6 @@ def main() -> None:
         st.reported_number(paper, f"human_{name}") for name in ("accuracy", "sd")
     )
     studies = st.rounded(simulated_studies(people, settings, accuracy))
-    curves = st.rounded(skill_curves(people, levels, scenarios))
     groups = [
         by_group(coupling, group.marginal, scenarios, hybrid, settings)
         for coupling, group in people.items()
@@ -307,13 +259,13 @@ def main() -> None:
     printed = st.reported(keys={"people": "reported"}, accuracy=accuracy, formula=deviation)
     named = numbers(studies, levels, accuracy, deviation)
     said = st.Captions.read("human_baseline", settings, named, {"studies": f"{settings.studies:,}"})
-    drawn = partial(draw, studies, curves, accuracy, deviation, settings.confidence)
-    picture = said.picture("figure", 2.2, drawn)
+    drawn = partial(draw, studies, levels, accuracy, deviation, settings.confidence)
+    picture = said.picture("figure", 1.75, drawn)
     points = studies.drop("people", "deviation_low", "deviation_high")
     st.publish(
         "human_baseline",
         metrics=st.nest(measured.frame.drop_nulls("ci_low"), "people", "metric"),
-        points={"human_baseline": points, "human_skill": curves},
+        points=points,
         tables=tables(measured.plus(*printed), studies, said, settings.couplings),
         figures={"human_baseline": picture},
         summary=points,

@@ -14,7 +14,7 @@ from failbench import study as st
 HYBRIDS = {
     "hybrid": "three-way",
     "hybrid_two_way": "two-way",
-    st.ON_INVARIANTS: "monitor (development)",
+    st.ON_INVARIANTS: "monitor (in-sample)",
 }
 RULES = "improved_rules"
 MEMBERS: dict[st.Route, str] = {"classifier": "random_forest", "human": "simulated_human"}

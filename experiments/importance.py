@@ -231,48 +231,38 @@ def tables(units: pl.DataFrame, printed: Printed, said: st.Captions) -> Iterator
     yield st.table("importance_invariants", found, heads, body, said, *st.development_note(asked))
 
 
-FOREST, MACHINE = (st.METHOD_STYLES[name] for name in ("random_forest", "ebm"))
-WITH_TEXT, ALONE = design.TABLE_SIX, st.PRIMARY_SET
-SHARES = {
-    f"{WITH_TEXT}/random_forest": replace(FOREST, label=f"{FOREST.label}, {SET_LABELS[WITH_TEXT]}"),
-    f"{WITH_TEXT}/ebm": replace(MACHINE, label=f"{MACHINE.label}, {SET_LABELS[WITH_TEXT]}"),
-    f"{ALONE}/random_forest": replace(
-        FOREST, label=f"{FOREST.label}, {SET_LABELS[ALONE]}", fill="left", size=st.HALF_SIZE
-    ),
-}
-"""Whose shares of groups are drawn, by feature set and method."""
+FOREST = st.METHOD_STYLES["random_forest"]
 
 
 def draw(units: pl.DataFrame, rows: Mapping[str, str], printed: Printed, figure: Figure) -> None:
-    """Shares of the groups beside the paper's, and the drop in accuracy by feature."""
+    """Shares of the groups beside the original's, and the drop in accuracy by feature."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
-    draw_shares(left, units.filter(kind="group"), printed)
-    drawn = units.filter(feature_set=design.TABLE_SIX).with_columns(
-        row=pl.concat_str("kind", "name", separator="/"), mark="method"
-    )
+    forest = units.filter(feature_set=design.TABLE_SIX, method="random_forest")
+    draw_shares(left, forest.filter(kind="group"), printed)
+    row = pl.concat_str("kind", "name", separator="/")
+    drawn = forest.with_columns(row=row, mark=pl.lit("measured"))
     right.axvline(0, color=st.BLACK, linewidth=0.6)
-    marks = {name: st.METHOD_STYLES[name] for name in design.METHODS}
-    st.dot_plot(right, drawn, rows, marks, spread=0.3)
+    st.dot_plot(right, drawn, rows, {"measured": FOREST})
     right.set_xlabel(f"drop in accuracy, points (n = {drawn['n'][0]})")
-    right.set_title("by feature; error text as one")
-    st.legend_outside(figure, (*SHARES.values(), st.REPORTED), columns=2)
+    right.set_title("by feature")
+    label = f"{FOREST.label}, on {SET_LABELS[design.TABLE_SIX]} features"
+    st.legend_outside(figure, (replace(FOREST, label=label), st.REPORTED), columns=2)
 
 
 def draw_shares(axes: Axes, groups: pl.DataFrame, printed: Printed) -> None:
-    names = [name for name in st.SIGNAL_GROUPS if name in set(groups["name"])]
-    unbounded = pl.lit(None, dtype=pl.Float64)
-    marks = pl.concat_str("feature_set", "method", separator="/")
-    points = groups.select(row="name", mark=marks, value="share")
-    points = points.with_columns(ci_low=unbounded, ci_high=unbounded)
-    st.dot_plot(axes, points, {name: st.GROUP_LABELS[name] for name in names}, SHARES)
+    """The groups in the original's order, which prints only a bound of one."""
+    names = [name for name in printed if name in set(groups["name"])]
+    names += [name for name in st.SIGNAL_GROUPS if name in set(groups["name"]) - set(names)]
+    bounds = dict.fromkeys(("ci_low", "ci_high"), pl.lit(None, dtype=pl.Float64))
+    measured = groups.select(row="name", value="share", mark=pl.lit("measured"), **bounds)
+    stated = [(name, printed[name].share, "reported") for name in names if name in printed]
+    shares = pl.DataFrame(stated, ["row", "value", "mark"], orient="row").with_columns(**bounds)
+    marks = {"measured": FOREST, "reported": st.REPORTED}
+    points = pl.concat([measured, shares.drop_nulls("value")])
+    st.dot_plot(axes, points, {name: st.GROUP_LABELS[name] for name in names}, marks, spread=0.0)
     for position, name in enumerate(names):
-        if name not in printed:
-            continue
-        row = printed[name]
-        if row.share is not None:
-            axes.plot(100 * row.share, position, **st.REPORTED.look)
-        elif row.share_below is not None:
-            text, at = f"reported: below {100 * row.share_below:g}", ("axes fraction", "data")
+        if name in printed and (bound := printed[name].share_below) is not None:
+            text, at = f"reported: below {100 * bound:g}", ("axes fraction", "data")
             axes.annotate(text, (1.0, position), xycoords=at, ha="right", va="center")
     axes.set_xlim(left=-2)
     axes.set(xlabel="share of the drops, percent", title="by group of signals")
@@ -332,6 +322,8 @@ def scale(axes: Axes, edges: st.Array) -> None:
         axes.xaxis.set_major_locator(SymmetricalLogLocator(base=100, linthresh=decade))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.set_xlim(edges.min() - decade, 2 * edges.max())
+    elif set(edges) <= {0.0, 0.5, 1.0}:
+        axes.set_xticks([0, 1])
     else:
         axes.xaxis.set_major_locator(MaxNLocator(4))
 
@@ -344,14 +336,10 @@ def numbers(units: pl.DataFrame, printed: Printed) -> dict[str, object]:
         for name in (design.TABLE_SIX, st.PRIMARY_SET)
     )
     substitute = max(without, key=lambda name: (without[name] - beside[name], name))
-    leading = []
-    for name, share in ranked.filter(feature_set=design.TABLE_SIX).select("name", "share").rows():
-        row = printed.get(name)
-        shown = st.ABSENT if row is None or row.share is None else st.percent(row.share)
-        leading.append(f"{st.GROUP_LABELS[name]} ({st.percent(share)}, reported {shown})")
-        if name == st.ERROR_TEXT_SIGNAL:
-            break
-    first = ranked.filter(feature_set=st.PRIMARY_SET).row(0, named=True)
+    shares = dict(ranked.filter(feature_set=design.TABLE_SIX).select("name", "share").iter_rows())
+    stated = {name: row.share for name, row in printed.items() if row.share is not None}
+    shared = [name for name in shares if name in stated]
+    furthest = max(shared, key=lambda name: (abs(shares[name] - stated[name]), name))
     return {
         "fits": int(units["fits"][0]),
         "total": sum(row.share for row in printed.values() if row.share is not None),
@@ -361,9 +349,11 @@ def numbers(units: pl.DataFrame, printed: Printed) -> dict[str, object]:
         "substitute": st.GROUP_LABELS[substitute],
         "substitute_without": without[substitute],
         "substitute_beside": beside[substitute],
-        "leading": ", ".join(leading),
-        "first": st.GROUP_LABELS[first["name"]],
-        "first_share": first["share"],
+        "leading": st.GROUP_LABELS[next(iter(shares))],
+        "leads_there": max(stated, key=lambda name: stated[name]) == next(iter(shares)),
+        "furthest": st.GROUP_LABELS[furthest],
+        "furthest_share": shares[furthest],
+        "furthest_stated": stated[furthest],
     }
 
 
@@ -408,7 +398,7 @@ def main() -> None:
     features = units.filter(told, feature_set=design.TABLE_SIX, kind="feature")["name"]
     rows = {f"feature/{name}": st.words(name) for name in features.unique(maintain_order=True)}
     rows[f"group/{st.ERROR_TEXT_SIGNAL}"] = st.GROUP_LABELS[st.ERROR_TEXT_SIGNAL]
-    height, shapes_height = 0.85 + 0.17 * len(rows), 0.3 + 1.45 * -(-len(panels) // ACROSS)
+    height, shapes_height = 0.75 + 0.155 * len(rows), 0.3 + 1.45 * -(-len(panels) // ACROSS)
     draw_units, draw_terms = partial(draw, units, rows, printed), partial(draw_shapes, panels)
     st.publish(
         "importance",

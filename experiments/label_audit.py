@@ -150,11 +150,11 @@ def contested(ratings: pl.DataFrame) -> pl.DataFrame:
 
 
 MARKS = {
-    RATERS[0]: st.Mark("rater 1 and the labels", st.BLUE, "o"),
-    RATERS[1]: st.Mark("rater 2 and the labels", st.VERMILLION, "s"),
-    BOTH: st.Mark("rater 1 and rater 2", st.BLACK, "D", "none"),
+    RATERS[0]: st.Mark("language model 1 and the labels", st.BLUE, "o"),
+    RATERS[1]: st.Mark("language model 2 and the labels", st.VERMILLION, "s"),
+    BOTH: st.Mark("language models 1 and 2", st.BLACK, "D", "none"),
 }
-ANNOTATORS = replace(st.REPORTED, label="reported: the paper's two annotators, people")
+ANNOTATORS = replace(st.REPORTED, label="reported: the original's two people")
 
 
 def tables(found: st.Estimates, divided: pl.DataFrame, said: st.Captions) -> Iterator[st.Table]:

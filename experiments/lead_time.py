@@ -9,7 +9,7 @@ incidence of Aalen and Johansen (1978, "An empirical transition matrix for non-h
 chains") is the plain share of all runs.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -267,81 +267,54 @@ def lead_time_table(found: st.Estimates, said: st.Captions, paper: st.Reported) 
     return st.table("lead_time", found, None, body, said)
 
 
-SHIFT = 0.12
-"""Steps are drawn at equal distances; methods stand this far from one another, in places."""
 BOUNDS = ("ci_low", "ci_high")
-MOST_NAMED = 6
-"""Steps that a panel has room to name."""
-TWINS: Any = (0, (1.0, 1.0))
-"""Line of what healthy twins allow."""
-STYLES = st.METHOD_STYLES | {
+DRAWN = ("improved_rules", "random_forest", "invariants")
+"""A method of each kind; the points have all."""
+STYLES = {name: st.METHOD_STYLES[name] for name in DRAWN} | {
     ALARM: st.MethodStyle("any alarm, whatever the diagnosis", st.BLACK, "", line="-"),
     POSSIBLE: st.MethodStyle("fault switched on", st.BLACK, "", line=":"),
 }
-PANELS = (
-    ("accuracy", "all runs", "right, percent"),
-    ("accuracy_past_onset", "snapshots past onset", ""),
-    ("diagnosed_ahead", "diagnosed for good\nafter an alarm", ""),
-)
+TWINS = Line2D([], [], color=st.GREY, linestyle="--", label="healthy twins, best method")
+PANELS = {
+    "accuracy": "right on the log until then",
+    "diagnosed_ahead": "right from then on, after an alarm",
+}
 
 
 def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
-    """Three panels over steps before the failure: all runs, those past onset, last diagnoses."""
-    panels = figure.subplots(1, len(PANELS), sharey=True)
-    for axes, (metric, title, quantity) in zip(panels, PANELS, strict=True):
-        drawn = points.filter(metric=metric)
-        sizes = drawn.group_by("steps").agg(pl.col("n").max()).sort("steps", descending=True)
-        places = {step: place for place, step in enumerate(sizes["steps"])}
-        styles = styles_of(drawn)
-        for number, (name, style) in enumerate(styles.items()):
-            rates = drawn.filter(method=name).sort("steps", descending=True)
-            shift = SHIFT * (number - (len(styles) - 1) / 2) if style.marker else 0.0
-            at = np.array([places[step] for step in rates["steps"]]) + shift
+    """Over steps before the failure: right when cut there, and right from there on."""
+    panels = figure.subplots(1, len(PANELS), sharex=True, sharey=True)
+    for axes, (metric, title) in zip(panels, PANELS.items(), strict=True):
+        for name, style in STYLES.items():
+            rates = points.filter(method=name, metric=metric).sort("steps", descending=True)
             value, low, high = (100 * rates[name].to_numpy() for name in ("value", *BOUNDS))
-            reach = (value - low, high - value) if style.marker else None
-            look = {**style.look, "markersize": 3.2, "linestyle": style.line}
-            axes.errorbar(at, value, yerr=reach, linewidth=0.9, elinewidth=0.5, **look)
-        if metric == "accuracy":
-            draw_beside(axes, points, places, paper)
-        # of many steps every other is named, the failure itself among them, for want of room
-        every = 1 if len(places) <= MOST_NAMED else 2
-        named = [place for place in places.values() if (len(places) - 1 - place) % every == 0]
-        labels = [f"{step}\n{n}" for step, n in sizes.rows()]
-        axes.set_xticks(range(len(places)), minor=True)
-        axes.set_xticks(named, [labels[place] for place in named])
-        axes.tick_params(axis="x", which="minor", length=1.5)
-        axes.set(title=title, ylabel=quantity)
-    # last, as the panels share the axis and setting it ends its scaling
-    panels[0].set_ylim(bottom=0.0)
-    figure.supxlabel("steps before the failure; below them, n scenarios")
-    shown = styles_of(points).values()
-    lines = [Line2D([], [], linestyle=each.line, label=each.label, **each.look) for each in shown]
-    best = Line2D([], [], color=st.BLACK, linestyle=TWINS, label="healthy twins, best method")
-    reported = replace(st.REPORTED_LEVEL, label="reported (arrow: above)")
-    st.legend_outside(figure, [*lines, best, reported], columns=3, handlelength=2.6)
+            axes.plot(rates["steps"], value, linestyle=style.line, **style.look)
+            if style.marker:
+                axes.fill_between(rates["steps"], low, high, color=style.colour, alpha=0.15, lw=0)
+        axes.set_title(title)
+    draw_beside(panels[0], points, paper)
+    steps = points["steps"].drop_nulls().cast(pl.Int64)
+    panels[0].set(xlim=(max(steps) + 3, -3), ylim=(0, 100), ylabel="percent of runs")
+    (size,) = points.filter(metric="accuracy", steps=0)["n"].unique()
+    figure.supxlabel(f"steps before the failure (n = {size} scenarios)")
+    shown = [style for name, style in STYLES.items() if name in set(points["method"])]
+    reported = replace(st.REPORTED_LEVEL, label="reported by the original (arrow: above)")
+    starred = [st.IN_SAMPLE] if any(map(st.made_in_view, DRAWN)) else []
+    lines = [style.line_handle for style in shown]
+    st.legend_outside(figure, [*lines, TWINS, reported, *starred], columns=2, handlelength=2.6)
 
 
-def styles_of(drawn: pl.DataFrame) -> dict[str, st.MethodStyle]:
-    names = set(drawn["method"])
-    return {name: style for name, style in STYLES.items() if name in names}
-
-
-def draw_beside(
-    axes: Axes, points: pl.DataFrame, places: Mapping[int, int], paper: st.Reported
-) -> None:
-    """The best that any method reaches on healthy twins, and the paper's snapshots."""
+def draw_beside(axes: Axes, points: pl.DataFrame, paper: st.Reported) -> None:
+    """The best that any method reaches on healthy twins, and the original's snapshots."""
     twins = points.filter(metric="twin_accuracy").group_by("steps").agg(pl.col("value").max())
     twins = twins.sort("steps")
-    at = [places[step] for step in twins["steps"]]
-    axes.plot(at, 100 * twins["value"].to_numpy(), color=st.BLACK, linewidth=0.8, linestyle=TWINS)
+    axes.plot(twins["steps"], 100 * twins["value"], color=TWINS.get_color(), linestyle="--")
     for step, accuracy in reported_accuracies(paper).items():
-        if step not in places:
-            continue
         level = 100 * accuracy
-        axes.plot(places[step], level, **st.REPORTED_LEVEL.look)
+        axes.plot(step, level, clip_on=False, **st.REPORTED_LEVEL.look)
         if step in FLOORED:
             arrow = {"arrowstyle": "->", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
-            axes.annotate("", (places[step], level + 9), (places[step], level), arrowprops=arrow)
+            axes.annotate("", (step, level + 9), (step, level), arrowprops=arrow)
 
 
 def main() -> None:
@@ -364,13 +337,13 @@ def main() -> None:
     metrics[ALARM]["limit"] = {"all_steps": limit}
     named = numbers(found, main_study, predictions, paper)
     said = said.with_numbers(metrics, intervals, settings, paper, named)
-    shown, methods = partial(draw, found.frame, paper), found.distinct("method")
+    shown = partial(draw, found.frame, paper)
     st.publish(
         "lead_time",
         metrics=metrics,
         points=found.frame,
         tables=[lead_time_table(found, said, paper)],
-        figures={"lead_time": said.picture("figure", 2.9, shown, methods=methods)},
+        figures={"lead_time": said.picture("figure", 2.9, shown)},
         summary=found.frame.filter(pl.col("steps").is_in((0, *FLOORED, LAST))).select(
             "method", "steps", "metric", "value", "ci_low", "ci_high", "n"
         ),

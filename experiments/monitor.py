@@ -267,43 +267,17 @@ def numbers(
     }
 
 
-SETTING_ROWS = 1.3
-"""How much higher than others the rows of settings are, which have a mark more."""
-
-
-def draw(
-    found: st.Estimates,
-    rows: Mapping[str, str],
-    settings: list[str],
-    lenders: tuple[str, ...],
-    figure: Figure,
-) -> None:
-    """By rung of what is logged and by category; and by setting if there are several."""
-    several = len(settings) > 1
-    heights = (len(rows), SETTING_ROWS * len(settings))[: 1 + several]
-    grid = figure.subplots(1 + several, 1, squeeze=False, sharex=True, height_ratios=heights)
-    upper, *others = grid[:, 0]
-    marks = {settings[0]: st.Mark(settings[0], st.BLUE, "o")}
-    if several:
-        marks[est.ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
-    of_part = found.frame.filter(pl.col("part").is_in(["rung", "component"]))
-    drawn = of_part.with_columns(row="name", mark="setting")
-    categories = [row for row in rows if row in st.CATEGORIES]
-    st.dot_plot(upper, drawn, rows, marks, heavy_above=categories[:1])
-    handles = [*marks.values()]
-    for lower in others:
-        labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
-        labels[est.LOGIC] = "logic alone"
-        looks = zip(labels, ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False)
-        marks = {name: st.Mark(labels[name], *look) for name, look in looks}
-        lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
-        of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", est.LOGIC]))
-        drawn = of_part.with_columns(row="setting", mark=lent)
-        st.dot_plot(lower, drawn, {name: name for name in settings}, marks)
-        handles += marks.values()
-    upper.set_xlim(0, 102)
-    (upper, *others)[-1].set_xlabel("accuracy in percent, abstentions wrong")
-    st.legend_outside(figure, handles, columns=3)
+def draw(found: st.Estimates, rows: Mapping[str, str], reference: str, figure: Figure) -> None:
+    """A row for each rung of what is logged, which is all of those above and what it adds."""
+    axes = figure.subplots()
+    marks = {
+        reference: st.Mark(f"{reference} (in-sample)", st.BLUE, "o", "none"),
+        est.ALL_SETTINGS: st.Mark("all settings (in-sample)", st.BLACK, "D", "none"),
+    }
+    drawn = found.where(part="rung").frame.with_columns(row="name", mark="setting")
+    st.dot_plot(axes, drawn, rows, marks, spread=0.4)
+    axes.set(xlim=(0, 100), xlabel="accuracy in percent, abstentions wrong, with interval")
+    st.legend_outside(figure, marks.values(), columns=2)
 
 
 def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame) -> dict[str, Any]:
@@ -354,11 +328,9 @@ def main() -> None:
     said = said.with_numbers(named, {"versions": st.counted(history.height, "version")})
     accuracy = st.Estimates.of(measured).where(version=last, metric="accuracy")
     known = set(accuracy.distinct("name"))
-    labels = {rung.name: rung.label for rung in scoring.LADDER} | {**st.CATEGORY_LABELS}
-    rows = {name: label for name, label in labels.items() if name in known}
-    others = sorted(set(settings) - {est.ALL_SETTINGS, reference})
-    height = 1.1 + 0.3 * (len(rows) + SETTING_ROWS * (1 + len(others)))
-    drawing = partial(draw, accuracy, rows, [reference, *others], runs.lenders)
+    rungs = {rung.name: rung.label for rung in scoring.LADDER}
+    rows = {name: label for name, label in rungs.items() if name in known}
+    drawing = partial(draw, accuracy, rows, reference)
     st.publish(
         "monitor",
         metrics={
@@ -378,7 +350,7 @@ def main() -> None:
             *detail_tables(of_last, decided.filter(version=last), cost, said, detailed),
             *other_tables(alarms_of_last, methods, history, settings, runs.lenders, said),
         ],
-        figures={"monitor": said.picture("figure", height, drawing)},
+        figures={"monitor": said.picture("figure", 0.6 + 0.25 * len(rows), drawing)},
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=measured.filter(part="whole").select(*KEYS, "value", "ci_low", "ci_high", "runs"),
     )

@@ -373,29 +373,18 @@ def timing(rows: pl.DataFrame) -> Found:
     return found
 
 
-KIND_MARKS = {
-    "gradual": st.Mark("gradual", st.BLUE, "o"),
-    "sudden": st.Mark("sudden", st.ORANGE, "^"),
-    "none": st.Mark("no sign", st.GREEN, "s"),
-}
-RULE_MARKS = {
-    "base": st.Mark("of all scenarios", st.BLACK, "|", size=9.0),
-    "precision": st.Mark("of those with the sign", st.VERMILLION, "D"),
+MARKS = {
+    "base": st.Mark("share of all scenarios", st.BLACK, "|", size=9.0),
+    "precision": st.Mark("share of those with the sign", st.VERMILLION, "D"),
 }
 
 
 def draw(points: pl.DataFrame, rules: Mapping[str, str], figure: Figure) -> None:
-    """How failures of each category set in, and what the paper's rules of thumb reach."""
-    left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
-    categories = {name: label.replace(" ", "\n") for name, label in ROW_LABELS.items()}
-    st.dot_plot(left, points.filter(panel="kinds"), categories, KIND_MARKS, heavy_above=("all",))
-    of_rules, heavy = points.filter(panel="rules"), ("norm_above_paper",)
-    st.dot_plot(right, of_rules, rules, RULE_MARKS, spread=0.0, heavy_above=heavy)
-    for axes in (left, right):
-        axes.set_xlim(-3, 103)
-    left.set_xlabel("failures, percent")
-    right.set_xlabel("scenarios of what it points to, percent")
-    st.legend_outside(figure, (*KIND_MARKS.values(), *RULE_MARKS.values()), columns=5)
+    """What the original's rules of thumb reach, beside the share without any sign."""
+    axes, drawn = figure.subplots(), points.filter(panel="rules")
+    st.dot_plot(axes, drawn, rules, MARKS, spread=0.0, heavy_above=("norm_above_paper",))
+    axes.set(xlim=(0, 100), xlabel="scenarios of what the sign points to, percent, with interval")
+    st.legend_outside(figure, MARKS.values(), columns=2)
 
 
 def settings_of(failing: pl.DataFrame, reference: st.ReferenceStudy) -> list[st.RunSetting]:
@@ -475,7 +464,7 @@ def main() -> None:
         metrics={**found, "texts": {k: without(v, "runs") for k, v in found["texts"].items()}},
         points=points,
         tables=tables(found, everywhere, variants, rows, said),
-        figures={"onset": said.picture("figure", 2.7, drawing)},
+        figures={"onset": said.picture("figure", 1.9, drawing)},
         summary=pl.DataFrame(claims).select("claim", "value", "ci_low", "ci_high", "verdict"),
     )
 

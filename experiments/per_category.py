@@ -146,9 +146,13 @@ def tables(scores: st.Estimates, counts: st.Estimates, said: st.Captions) -> Ite
     yield st.table("confusion", counts, None, body, said)
 
 
+DRAWN = ("simple_rules", RULES, "random_forest", "hybrid_two_way", "invariants")
+"""A method of each kind; the points have all."""
+
+
 def picture(drawn: pl.DataFrame, paper: st.Reported, said: st.Captions) -> st.Picture:
-    """A map of confusions for each method, and the paper's beside those of the same rules."""
-    methods = st.in_label_order(drawn["method"])
+    """A map of confusions for a method of each kind, and what is reported of the rules."""
+    methods = [method for method in DRAWN if method in set(drawn["method"])]
     maps = [(st.drawn_label(method), drawn.filter(method=method)) for method in methods]
     printed = [
         (category, answer, float(n), n / sum(counts))
@@ -156,9 +160,9 @@ def picture(drawn: pl.DataFrame, paper: st.Reported, said: st.Captions) -> st.Pi
         for answer, n in zip(st.CATEGORIES, counts, strict=True)
     ]
     of_paper = pl.DataFrame(printed, ["category", "answer", "scenarios", "share"], orient="row")
-    maps.insert(methods.index(RULES) + 1, (f"{st.method_label(RULES)}, reported", of_paper))
+    maps.insert(1, (f"{st.method_label(RULES)}, reported", of_paper))
     height = 0.85 + 0.95 * math.ceil(len(maps) / COLUMNS)
-    return said.picture("figure", height, partial(draw, maps), methods=methods)
+    return said.picture("figure", height, partial(draw, maps))
 
 
 def draw(maps: list[tuple[str, pl.DataFrame]], figure: Figure) -> None:
@@ -172,8 +176,9 @@ def draw(maps: list[tuple[str, pl.DataFrame]], figure: Figure) -> None:
             axes.set_yticklabels([])
         if place + COLUMNS < len(maps):
             axes.set_xticklabels([])
-    figure.supxlabel("answer (as reported, unknown includes abstentions)")
-    figure.supylabel("actual category (n scenarios); cells: percent of it")
+    figure.supxlabel("answer, percent of the category (as reported, unknown includes abstentions)")
+    st.legend_outside(figure, [st.IN_SAMPLE], columns=1)
+    figure.supylabel("actual category (n scenarios)")
 
 
 def draw_map(axes: Axes, confused: pl.DataFrame) -> None:

@@ -160,8 +160,8 @@ def draw(points: pl.DataFrame, labels: Mapping[str, str], paper: float, figure: 
     first = Line2D([], [], color=st.GREY, label="value of the first panel")
     handles = [RULES_REPORTED.handle, first]
     if any(map(st.made_in_view, methods)):
-        handles.append(Line2D([], [], linestyle="none", label="*: development (in-sample)"))
-    st.legend_outside(figure, handles, columns=3)
+        handles.append(st.IN_SAMPLE.handle)
+    st.legend_outside(figure, handles, columns=2)
 
 
 def main() -> None:

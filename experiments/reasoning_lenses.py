@@ -291,11 +291,11 @@ def numbers(
     traces: pl.DataFrame, models: pl.DataFrame, names: pl.DataFrame, chosen: Sequence[View]
 ) -> dict[str, object]:
     """The sample, and at which length each model of the figure stops being right."""
-    boundaries = (
-        f"{st.written(each.looks['surface'].measures['boundary_length'].value, 'two')} "
-        f"({st.words(str(each.part.condition))})"
+    boundaries = {
+        st.words(str(each.part.condition)): each.looks["surface"].measures["boundary_length"].value
         for each in chosen
-    )
+    }
+    shortest, longest = (of(boundaries, key=boundaries.__getitem__) for of in (min, max))
     return {
         "n": models.height,
         "seeds": models["seed"].n_unique(),
@@ -304,7 +304,8 @@ def numbers(
         "answers": f"{traces.height:,}",
         "tasks": ", ".join(traces["task"].unique().sort()),
         "right": names.filter(pl.col("named") == pl.col("condition"), lenses=ALL).height,
-        "boundaries": ", ".join(boundaries),
+        "longest": {"of": longest, "length": boundaries[longest]},
+        "shortest": {"of": shortest, "length": boundaries[shortest]},
     }
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from functools import partial
-from textwrap import fill
 from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.typing import LineStyleType
 from pydantic import Field
 
 from failbench import study as st
@@ -72,54 +69,35 @@ def printed(paper: st.Reported) -> dict[str, list[tuple[float, float]]]:
     return points
 
 
-COLUMNS = 4
-TITLE = 21
-"""Letters that fit over a panel."""
+DRAWN = ("improved_rules", "random_forest", "hybrid_two_way", st.RECORDED_MODEL, "invariants")
+"""A method of each kind that is confident; the points have all."""
 
 MARKERS = (0.25, 0.5, 0.75, 1.0)
 """Coverages at which a curve has its method's marker."""
 
-LINES: dict[str, LineStyleType] = dict(zip(st.FEATURE_SET_LABELS, ("-", ":"), strict=True))
-
 
 def draw(
-    curves: pl.DataFrame,
-    styles: dict[str, st.MethodStyle],
-    reported: dict[str, list[tuple[float, float]]],
-    figure: Figure,
+    curves: pl.DataFrame, reported: dict[str, list[tuple[float, float]]], figure: Figure
 ) -> None:
-    """A panel per method, over the curves of all others in grey."""
-    rows = math.ceil(len(styles) / COLUMNS)
-    panels = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
-    for axes, (method, style) in zip(panels, styles.items(), strict=False):
-        for other in styles:
-            if other != method:
-                points = curves.filter(feature_set=st.PRIMARY_SET, method=other)
-                draw_curve(axes, points, color=st.PALE, linewidth=st.THIN)
-        for feature_set, line in LINES.items():
-            points = curves.filter(feature_set=feature_set, method=method).sort("coverage")
-            draw_curve(axes, points, color=style.colour, linestyle=line, linewidth=st.THICK)
-            if feature_set == st.PRIMARY_SET and points.height:
-                nearest = [points.sort((pl.col("coverage") - at).abs()).head(1) for at in MARKERS]
-                draw_curve(axes, pl.concat(nearest), linestyle="none", **style.look)
+    """A curve per method, and in its colour what is reported of it."""
+    axes = figure.subplots()
+    of_set = curves.filter(pl.col("method").is_in(DRAWN), feature_set=st.PRIMARY_SET)
+    styles = st.method_styles(of_set["method"])
+    for method, style in styles.items():
+        points = of_set.filter(method=method).sort("coverage")
+        draw_curve(axes, points, color=style.colour, linestyle=style.line, linewidth=st.THICK)
+        nearest = [points.sort((pl.col("coverage") - at).abs()).head(1) for at in MARKERS]
+        draw_curve(axes, pl.concat(nearest), linestyle="none", zorder=3, **style.look)
         for coverage, risk in reported.get(method, ()):
-            axes.plot(100 * coverage, 100 * risk, **st.REPORTED_LEVEL.look, zorder=4)
-        axes.set_title(fill(style.label, TITLE))
-    for axes in panels[len(styles) :]:
-        axes.set_axis_off()
-    # panels above an empty one end their column, and so need its labels
-    for axes in panels[len(styles) - COLUMNS : len(styles)]:
-        axes.tick_params(axis="x", labelbottom=True)
-    ticks = [0, 50, 100]
-    panels[0].set(xlim=(0, 104), ylim=(0, 100), xticks=ticks, yticks=ticks)
-    figure.supxlabel("coverage: percent of runs answered, surest first")
-    figure.supylabel("risk: percent of them\nnot diagnosed right")
-    handles: list[Line2D | st.Mark] = [
-        Line2D([], [], color=st.BLACK, linestyle=line, label=f"features: {label}")
-        for label, line in zip(st.FEATURE_SET_LABELS.values(), LINES.values(), strict=True)
-    ]
-    others = Line2D([], [], color=st.PALE, label="other methods")
-    st.legend_outside(figure, [*handles, others, st.REPORTED_LEVEL], columns=4)
+            printed = replace(st.REPORTED_LEVEL, colour=style.colour, size=12.0)
+            axes.plot(100 * coverage, 100 * risk, zorder=4, clip_on=False, **printed.look)
+    axes.set(xlim=(0, 102), ylim=(0, None))
+    axes.set(xlabel="coverage: percent of runs answered, surest first")
+    axes.set(ylabel="risk: percent of these wrong")
+    handles = [style.line_handle for style in styles.values()]
+    level = replace(st.REPORTED_LEVEL, label="reported by the original, in the method's colour")
+    starred = [st.IN_SAMPLE] if any(map(st.made_in_view, styles)) else []
+    st.legend_outside(figure, [*handles, level, *starred], columns=2)
 
 
 def draw_curve(axes: Axes, points: pl.DataFrame, **look: Any) -> None:
@@ -132,17 +110,13 @@ def main() -> None:
     answers = confident(pl.concat([st.read_main_study(), st.read_recorded_model()]))
     curves = st.rounded(st.of_groups(answers, METHOD, partial(curve, settings.points)))
     said = st.Captions.read("risk_coverage", numbers(curves))
-    by_name = st.method_styles(curves["method"])
-    order = sorted(by_name, key=lambda name: (st.reads_true_category(name), st.made_in_view(name)))
-    styles = {method: by_name[method] for method in order}
-    height = 0.55 + 1.05 * math.ceil(len(styles) / COLUMNS)
-    picture = partial(draw, curves, styles, printed(paper))
+    picture = partial(draw, curves, printed(paper))
     st.publish_estimates(
         "risk_coverage",
         st.of_groups(answers, METHOD, partial(area, settings), st.workers()),
         (*METHOD, "metric"),
         points=curves,
-        figures={"risk_coverage": said.picture("figure", height, picture, methods=styles)},
+        figures={"risk_coverage": said.picture("figure", 2.9, picture)},
     )
 
 

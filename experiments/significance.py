@@ -18,7 +18,7 @@ KEYS = ("feature_set", "left", "right")
 TESTED = st.Mark("tested, p: Holm-adjusted", st.BLACK, "D", size=3.5)
 MARKS = {
     "tested": TESTED,
-    "in-sample": replace(TESTED, label="*: in-sample (development), no test", fill="none"),
+    "in-sample": replace(TESTED, label="*: in-sample, no test", fill="none"),
 }
 
 

@@ -1,28 +1,41 @@
-"""Stage tradeoff: accuracy against what a reader must check, beside what the original reports."""
+"""Stage tradeoff: accuracy reported beside measured, and what a reader must check for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import polars as pl
-import textalloc
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from failbench import study as st
 
 METRICS = Path("data/metrics/intervals.json")
+AUTHORS = Path("data/metrics/authors.json")
+LOGS = Path("data/metrics/diagnose_logs.json")
+
+LOG, MONITOR = "diagnose_log", "diagnose_monitor"
+"""What is asked of a failed run's complete log, and of the monitor's with bounds of others."""
+
+PATHS = (
+    ("in_sample", LOG, "rates.log_complete.whole.whole.accuracy"),
+    ("in_sample", MONITOR, "learnt.scenario.A.carried.accuracy"),
+    ("author_b", MONITOR, "learnt.author.B.carried.accuracy"),
+    ("field", LOG, "learnt.author.field.console.accuracy"),
+    ("field", MONITOR, "learnt.author.field.carried.accuracy"),
+    ("field", "invariants", "learnt.author.field.carried.by_hand"),
+)
+"""Source, row and estimate of the study of logs; of the last two sources an author is left out."""
 
 NUMBERS = ("accuracy", "conditions")
+ENDS = {"": "value", "_low": "ci_low", "_high": "ci_high"}
 COLUMNS = pl.Schema(
     {
-        "source": pl.String,  # measured or reported
+        "source": pl.String,  # measured, in_sample, reported, author_b or field
         "method": pl.String,
-        **{f"{name}{end}": pl.Float64 for name in NUMBERS for end in ("", "_low", "_high")},
+        **{f"{name}{end}": pl.Float64 for name in NUMBERS for end in ENDS},
         "score_low": pl.Float64,
         "score_high": pl.Float64,
         "n": pl.Int64,
@@ -40,47 +53,59 @@ KINDS = {
 """Methods by what a condition of theirs is; any other is a language model."""
 
 
-def tradeoff(measured: st.Measured, paper: st.Reported) -> pl.DataFrame:
-    """Each method's accuracy, and what a reader must check, of held-out methods alone.
+def tradeoff(
+    measured: st.Measured,
+    paper: st.Reported,
+    authors: Mapping[str, object],
+    logs: Mapping[str, object],
+) -> pl.DataFrame:
+    """Each method's accuracy by source, and what a reader must check, of held-out methods alone.
 
     What breaks first among invariants is verified by all that take precedence over it, which nobody
     counts; and of what is handed the true category there is nothing to verify.
     """
     rows: list[dict[str, object]] = []
     for method, estimates in sorted(measured[st.PRIMARY_SET].items()):
-        row = {"source": "measured", "method": method, "n": int(estimates["accuracy"]["n"])}
-        rows.append(row | _bounded("accuracy", estimates["accuracy"]))
+        rows.append({"source": "measured", "method": method, **_rate(estimates["accuracy"])})
         if "conditions_to_read" in estimates and st.is_blind(method):
             rows[-1] |= _bounded("conditions", estimates["conditions_to_read"])
-    for method, point in sorted(paper.figures.tradeoff.rows.items()):
-        printed = paper.tables.methods.rows.get(method)
-        low, high = (printed and printed.interval) or (None, None)
-        accuracy = {"value": point.accuracy, "ci_low": low, "ci_high": high}
-        scores = dict(zip(("score_low", "score_high"), point.interpretability, strict=True))
+        if carried := st.at_path(authors, f"{method}.a_to_b.accuracy"):
+            rows.append({"source": "author_b", "method": method, **_rate(carried)})
+    for source, method, path in PATHS:
+        if found := st.at_path(logs, path):
+            rows.append({"source": source, "method": method, **_rate(found)})
+    printed = paper.tables.methods.rows
+    scores = {method: row.interpretability for method, row in paper.figures.tradeoff.rows.items()}
+    for method, value in sorted(st.reported_accuracies(paper).items()):
+        low, high = (method in printed and printed[method].interval) or (None, None)
         row = {"source": "reported", "method": method}
-        rows.append({**row, **_bounded("accuracy", accuracy), **scores})
+        rows.append(row | _bounded("accuracy", {"value": value, "ci_low": low, "ci_high": high}))
+        rows[-1] |= dict(zip(("score_low", "score_high"), scores.get(method, ()), strict=False))
     return st.rounded(pl.DataFrame(rows, schema=COLUMNS))
 
 
+def _rate(estimate: Mapping[str, float]) -> dict[str, object]:
+    return {"n": int(estimate["n"]), **_bounded("accuracy", estimate)}
+
+
 def _bounded(name: str, estimate: Mapping[str, float | None]) -> dict[str, object]:
-    ends = {"": "value", "_low": "ci_low", "_high": "ci_high"}
-    return {f"{name}{end}": estimate[key] for end, key in ends.items()}
-
-
-def best_first(points: pl.DataFrame) -> pl.DataFrame:
-    return points.filter(source="measured").sort("accuracy", "method", descending=[True, False])
+    return {f"{name}{end}": estimate[key] for end, key in ENDS.items()}
 
 
 def numbers(points: pl.DataFrame) -> dict[str, object]:
-    """The most accurate held-out method, and the most accurate with a tenth of its conditions."""
-    counted = best_first(points).drop_nulls("conditions")
-    best = counted.row(0, named=True)
-    fewer = counted.filter(pl.col("conditions") <= best["conditions"] / 10).head(1).to_dicts()
-    named = {"best": best} | ({"short": fewer[0]} if fewer else {})
+    """What the original's most accurate method that is measured reaches, and sizes by source."""
+    both = points.filter(source="reported").join(points.filter(source="measured"), on="method")
+    first = max(both["accuracy"], default=None)
+    best = st.in_label_order(both.filter(accuracy=first)["method"])[:1]
+    named = both.filter(pl.col("method").is_in(best)).select(
+        reported="accuracy", measured="accuracy_right"
+    )
+    sizes = points.group_by("source").agg(pl.col("n").max()).drop_nulls()
     return {
-        "held_out": counted.height,
+        "method": "".join(map(st.label_inside, best)),
+        **(named.to_dicts() or [{}])[0],
         "n": points["n"].max(),
-        **{name: row | {"method": st.label_inside(row["method"])} for name, row in named.items()},
+        "sizes": dict(sizes.iter_rows()),
     }
 
 
@@ -103,97 +128,65 @@ def kind_of(method: str) -> str:
     return next((kind for kind, methods in KINDS.items() if method in methods), "language_model")
 
 
-HELD_OUT = st.Mark("held out", st.BLUE, "o")
-DEVELOPMENT = st.Mark("development (in-sample)", st.BLUE, "o", fill="none")
-HANDED = st.Mark("handed the true category", st.BLUE, "s", fill="none")
-REPORTED = st.Mark("reported by the original, at our count", st.VERMILLION, "D")
-"""A colour and a fill say what a score is; names stand beside the marks."""
+ROWS = {
+    **{
+        method: st.drawn_label(method)
+        for method in (
+            *("simple_rules", "improved_rules", "learned_rules", "mistral_7b", "llama_3_8b"),
+            *("logistic_regression", "decision_tree", "random_forest", "lightgbm", "ebm"),
+            *("hybrid_two_way", "simulated_human", "hybrid"),
+            *("raw_telemetry", st.RECORDED_MODEL, "invariants", "forest_on_invariants"),
+        )
+    },
+    LOG: "failbench diagnose, log*",
+    MONITOR: "failbench diagnose, monitor*",
+}
+"""Methods of the original, those of them that are handed the category, and what it has not."""
+HEAVY_ABOVE = ("simulated_human", "raw_telemetry")
+
+REPORTED, MEASURED, IN_SAMPLE = "reported", "measured", "in_sample"
+MARKS = {
+    REPORTED: st.REPORTED,
+    MEASURED: st.Mark("scenarios, held out", st.BLUE, "o"),
+    IN_SAMPLE: st.Mark("scenarios, *: in-sample, †: handed the category", st.BLUE, "o", "none"),
+    "author_b": st.Mark("causes of author B", st.VERMILLION, "s"),
+    "field": st.Mark("programs of others", st.GREEN, "^"),
+}
+LANES = {REPORTED: 0, MEASURED: 0, IN_SAMPLE: 0, "author_b": 1, "field": 2}
 
 
 def draw(points: pl.DataFrame, figure: Figure) -> None:
-    """Accuracy by conditions to read, and apart those of which no conditions are counted."""
-    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2.6, 1))
-    measured = best_first(points)
-    counted = measured.drop_nulls("conditions")
-    ends = counted.select("conditions_low", "conditions_high").to_numpy()
-    left.set(
-        xlabel="conditions to read for one answer",
-        ylabel="category of five right, percent",
-        xscale="log",
-        xlim=(float(ends.min()) / 2, 3 * float(ends.max())),
-        ylim=(100 * measured["accuracy_low"].to_numpy().min() - 5, 100),
-    )
-    left.xaxis.set_major_formatter("{x:,g}")
-    right.set_xlabel("conditions not counted")
-    right.set_xticks([])
-    marks = (HELD_OUT, REPORTED, DEVELOPMENT, HANDED)
+    """A row per method, and a mark for each source; behind the rows the conditions to read."""
+    axes = figure.subplots()
+    in_sample = ~st.is_of_blind() & (pl.col("source") == MEASURED)
+    mark = pl.when(in_sample).then(pl.lit(IN_SAMPLE)).otherwise("source")
+    of_rate = {name: f"accuracy{end}" for end, name in ENDS.items()}
+    drawn = points.with_columns(row="method", mark=mark, **of_rate)
+    rows = {row: label for row, label in ROWS.items() if row in set(points["method"])}
+    st.dot_plot(axes, drawn, rows, MARKS, heavy_above=HEAVY_ABOVE, lanes=LANES)
+    counts = dict(points.drop_nulls("conditions").select("method", "conditions").iter_rows())
+    texts = (f"{counts[row]:,.0f}" if row in counts else st.ABSENT for row in rows)
+    st.beside_rows(axes, "conditions\nto read", texts)
+    axes.set(xlim=(0, 100), xlabel="category of five right, percent, with interval")
+    counted = dict(drawn.group_by("mark").agg(pl.col("n").max()).drop_nulls().iter_rows())
+    sized = {name: f"{n} {MARKS[name].label}" for name, n in counted.items()}
+    marks = [replace(mark, label=sized.get(name, mark.label)) for name, mark in MARKS.items()]
     st.legend_outside(figure, marks, columns=2)
-    # labels are placed where the axes stand, so these must not move any more
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    reported = points.filter(source="reported").select("method", reported="accuracy")
-    draw_counted(left, counted.join(reported, on="method", how="left", maintain_order="left"))
-    draw_apart(right, measured.filter(pl.col("conditions").is_null()))
-
-
-def draw_point(axes: Axes, x: float, row: Mapping[str, Any], mark: st.Mark) -> st.Array:
-    """A mark, and its interval in percent, which is returned."""
-    ends = 100 * np.array([row["accuracy_low"], row["accuracy_high"]])
-    axes.plot([x, x], ends, color=mark.colour, linewidth=0.8, zorder=2)
-    axes.plot([x], [100 * row["accuracy"]], zorder=4, **mark.look)
-    return ends
-
-
-def draw_apart(axes: Axes, methods: pl.DataFrame) -> None:
-    """Those that are handed the true category last, with their names below."""
-    rows = sorted(methods.to_dicts(), key=lambda row: st.reads_true_category(row["method"]))
-    for x, row in enumerate(rows):
-        draw_point(axes, x, row, HANDED if st.reads_true_category(row["method"]) else DEVELOPMENT)
-        bottom = axes.get_ylim()[0] + 1
-        axes.text(x, bottom, st.method_label(row["method"]), rotation=90, ha="center", va="bottom")
-    axes.set_xlim(-0.6, len(rows) - 0.4)
-
-
-def draw_counted(axes: Axes, methods: pl.DataFrame) -> None:
-    """Every method with its interval and what is reported, and then labels clear of all of it."""
-    rows = methods.to_dicts()
-    x = [row["conditions"] for row in rows]
-    y = [100 * row["accuracy"] for row in rows]
-    lines = [draw_point(axes, at, row, HELD_OUT) for at, row in zip(x, rows, strict=True)]
-    printed = methods.drop_nulls("reported").select("conditions", "accuracy", "reported").rows()
-    for at, of, value in printed:
-        ends = [100 * of, 100 * value]
-        axes.plot([at, at], ends, color=st.GREY, linewidth=st.THIN, linestyle=":", zorder=1)
-        axes.plot([at], [100 * value], zorder=3, **REPORTED.look)
-    textalloc.allocate(
-        axes,
-        x,
-        y,
-        [st.method_label(row["method"]) for row in rows],
-        x_scatter=[*x, *(at for at, _, _ in printed)],
-        y_scatter=[*y, *(100 * value for _, _, value in printed)],
-        x_lines=[np.array([at, at]) for at in x],
-        y_lines=[*lines],
-        textsize=st.LEAST_TEXT,
-        linecolor=st.GREY,
-        linewidth=0.6,  # from a label to its mark
-        nbr_candidates=800,
-        min_distance=0.012,
-        max_distance=0.35,
-        margin=0.004,
-        avoid_label_lines_overlap=True,
-        avoid_crossing_label_lines=True,
-    )
 
 
 def main() -> None:
-    points = tradeoff(st.read_metrics(METRICS, st.PRIMARY_SET), st.read_reported())
+    measured = st.read_metrics(METRICS, st.PRIMARY_SET)
+    recorded = st.at_path(st.read_earlier(METRICS), f"{st.PRIMARY_SET}.{st.RECORDED_MODEL}")
+    if recorded:
+        measured[st.PRIMARY_SET] |= {st.RECORDED_MODEL: recorded}
+    authors, logs = (st.read_earlier(path) for path in (AUTHORS, LOGS))
+    points = tradeoff(measured, st.read_reported(), authors, logs)
     said = st.Captions.read("tradeoff", numbers(points))
     st.publish(
         "tradeoff",
         points=points,
         tables=[definitions(points, said)],
-        figures={"tradeoff": said.picture("figure", 3.5, partial(draw, points))},
+        figures={"reported_measured": said.picture("figure", 3.9, partial(draw, points))},
         summary=points.select("source", "method", *NUMBERS, "score_low", "score_high"),
     )
 

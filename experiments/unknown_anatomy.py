@@ -238,10 +238,7 @@ def draw(points: pl.DataFrame, figure: Figure) -> None:
         draw_panel(axes, points.filter(feature_set=name))
         axes.set_title(title)
     panels[0].set_xlim(0, 100)
-    figure.supxlabel(
-        "mean probability, percent; at the end of a bar, percent of answers that say unknown "
-        f"(n = {points['scenario'].n_unique()})"
-    )
+    figure.supxlabel(f"mean probability, percent (n = {points['scenario'].n_unique()} scenarios)")
     handles = [Patch(**look(category), label=st.words(category)) for category in st.CATEGORIES]
     st.legend_outside(figure, handles, columns=5, handlelength=1.4)
 
@@ -259,6 +256,7 @@ def draw_panel(axes: Axes, points: pl.DataFrame) -> None:
             axes.text(101, top, f"{100 * row['right']:.0f}", va="center", clip_on=False)
             ticks[top] = st.words(row["scenario"])
             top += 1
+    axes.text(101, 0.0, "answered\nunknown, %", va="center", clip_on=False)
     axes.set_yticks([*ticks], [*ticks.values()])
     axes.set_ylim(top - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

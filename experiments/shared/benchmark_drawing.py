@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
@@ -189,6 +189,9 @@ def write(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
 ACROSS = 8.0
 """Points between boxes of a row."""
 
+CHANNEL = 9.0
+"""Points on the right of the boxes, for arrows that pass them."""
+
 DOWN, CROSSING = 13.0, 1.4
 """Points between rows; more where arrows cross, by what each arrow adds."""
 
@@ -210,10 +213,14 @@ class Box(st.Record):
 
 
 class Workflow(st.Record):
-    """Boxes by row from top to bottom, and arrows that the catalogue of methods does not give."""
+    """Boxes by row from top to bottom, and arrows that the catalogue of methods does not give.
+
+    Those of ``around`` pass the others on the right.
+    """
 
     rows: tuple[tuple[Box, ...], ...] = Field(min_length=2)
     arrows: tuple[tuple[str, str], ...]
+    around: tuple[tuple[str, str], ...] = ()
     left_out: tuple[str, ...]
 
     @model_validator(mode="after")
@@ -271,7 +278,7 @@ def places(workflow: Workflow, counts: Mapping[str, Any]) -> dict[str, Place]:
 
 def places_of_row(row: Sequence[Box], top: float, counts: Mapping[str, Any]) -> dict[str, Place]:
     """Boxes as wide as their shares say, and all as high as the highest."""
-    room = WIDTH - 2 * EDGE - ACROSS * (len(row) - 1)
+    room = WIDTH - 2 * EDGE - CHANNEL - ACROSS * (len(row) - 1)
     whole = sum(box.share for box in row)
     widths = [room * box.share / whole for box in row]
     texts = [
@@ -310,13 +317,31 @@ def workflow_points(workflow: Workflow, placed: Mapping[str, Place]) -> pl.DataF
     )
 
 
+TINT = 0.15
+"""How strongly a box is filled with its colour."""
+
+
 def draw_workflow(workflow: Workflow, placed: Mapping[str, Place], figure: Figure) -> None:
     axes = canvas(figure, height_of(placed))
     sources = [box.id for box in workflow.boxes if box.sources]
     colours = dict(zip(sources, SOURCE_COLOURS, strict=True))
-    for box in workflow.boxes:  # methods stand out
+    for box in workflow.boxes:  # methods and what they read stand out
         other = st.PURPLE if box.methods else st.BLACK
-        draw_box(axes, placed[box.id], colours.get(box.id, other))
+        tint = TINT if box.methods or box.sources else 0.0
+        draw_box(axes, placed[box.id], colours.get(box.id, other), tint)
+    for start, end in workflow.around:
+        first, last = placed[start], placed[end]
+        level, target = first.top + first.height / 2, last.top + last.height / 2
+        edge, turn = first.left + first.width, WIDTH - EDGE
+        axes.plot([edge, turn, turn], [level, level, target], color=st.BLACK, linewidth=st.THICK)
+        head: dict[str, Any] = {
+            "arrowstyle": "-|>",
+            "mutation_scale": 7,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
+        side = (turn, target), (last.left + last.width, target)
+        axes.add_patch(FancyArrowPatch(*side, color=st.BLACK, linewidth=st.THICK, **head))
     for start, end in workflow.joined:
         # arrows that share a box leave and reach it side by side, in the order of their other ends
         leaving = [to for of, to in workflow.joined if of == start]
@@ -337,10 +362,11 @@ def beside(placed: Mapping[str, Place], box: str, other: str, others: Sequence[s
     return placed[box].left + placed[box].width * (number + 1) / (len(others) + 1)
 
 
-def draw_box(axes: Axes, place: Place, colour: str) -> None:
+def draw_box(axes: Axes, place: Place, colour: str, tint: float) -> None:
     corner = place.left + ROUND, place.top + ROUND
     size = place.width - 2 * ROUND, place.height - 2 * ROUND
-    look: dict[str, Any] = {"facecolor": "white", "edgecolor": colour, "linewidth": 2 * st.THIN}
+    filled = to_rgba(colour, tint)
+    look: dict[str, Any] = {"facecolor": filled, "edgecolor": colour, "linewidth": 2 * st.THIN}
     axes.add_patch(FancyBboxPatch(corner, *size, boxstyle=f"round,pad={ROUND}", **look))
     lines = [*((text, "bold") for text in place.title), *((text, "normal") for text in place.text)]
     first = place.top + place.height / 2 - LINE * (len(lines) - 1) / 2

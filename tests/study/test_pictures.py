@@ -1,7 +1,9 @@
+from dataclasses import replace
 from itertools import combinations
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
@@ -11,7 +13,7 @@ from abstention import REASONS
 from failbench.base.errors import BadInputError
 from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
 from failbench.study.publication import check_style
-from failbench.study.run_curves import run_curves
+from failbench.study.run_curves import run_curves, sheet_curves, sheet_signals
 from failbench.study.style import (
     CATEGORY_COLOURS,
     FULL_WIDTH,
@@ -171,3 +173,23 @@ def test_a_run_that_is_not_there_or_did_not_fail_has_no_curves(small_telemetry):
             run_curves(small_telemetry, unknown)
     with pytest.raises(BadInputError, match=r"gallery\.run_id.*no failing run"):
         run_of(small_telemetry, twin)
+
+
+def test_a_sheet_draws_the_signal_that_departs_most_from_the_twin_and_else_the_loss(
+    small_telemetry,
+):
+    """Healthy runs differ by one unit at a step; a crash that leaves no trace has no signal."""
+    twins = small_telemetry.select(pl.col("kind") == "twin")
+    shifts = pl.col("run_id").rank("dense").cast(pl.Float64)
+    names = ("loss", "gradient_norm", "learning_rate")
+    healthy = replace(twins, steps=twins.steps.with_columns(pl.col(names) + shifts))
+    later = small_telemetry.steps.with_columns(
+        learning_rate=pl.when(pl.col("run_id").eq("late_crash-transformer-adamw-s0"))
+        .then(pl.col("learning_rate") + 100.0 * (pl.col("step") >= 4))
+        .otherwise("learning_rate")
+    )
+    chosen = sheet_signals(replace(small_telemetry, steps=later), healthy)
+    signals = dict(chosen.select("scenario", "signal").iter_rows())
+    assert signals == {"late_crash": "learning_rate", "no_start": None, "runaway": "loss"}
+    drawn = sheet_curves(small_telemetry, chosen, every=1)
+    assert set(drawn.filter(scenario="no_start")["signal"]) == {"loss"}

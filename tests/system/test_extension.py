@@ -88,7 +88,7 @@ def test_a_new_method_predicts_the_runs_that_all_others_do(predicted):
 def test_reports_of_all_methods_show_a_new_one_by_its_label(predicted):
     for study, shown in {
         "intervals": "paper/tables/intervals/methods.md",
-        "risk_coverage": "figures/risk_coverage.svg",
+        "per_category": "paper/tables/per_category/per_category.md",
     }.items():
         assert ITS_LABEL not in (predicted.root / shown).read_text("utf-8")
         predicted.python(f"experiments/{study}.py")

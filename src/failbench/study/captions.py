@@ -29,7 +29,6 @@ from matplotlib.figure import Figure
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record
 from failbench.study.cells import FORMS, estimate_text, written
-from failbench.study.labels import with_development
 from failbench.study.picture import Picture
 from failbench.study.style import FULL_WIDTH
 
@@ -98,11 +97,10 @@ class Captions:
         height: float,
         draw: Callable[[Figure], None],
         width: float = FULL_WIDTH,
-        methods: Iterable[str] = (),
     ) -> Picture:
-        """A figure under its finding, which explains the asterisks of methods made in view."""
-        title = with_development(self.text(figure, "finding"), methods)
-        return Picture(title, self.text(figure, "description"), width, height, draw)
+        """A figure under its finding."""
+        finding, description = (self.text(figure, key) for key in ("finding", "description"))
+        return Picture(finding, description, width, height, draw)
 
     def text(self, entry: str, key: str) -> str:
         """A text of an entry, filled in."""

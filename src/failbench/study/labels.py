@@ -103,12 +103,13 @@ def is_of_blind() -> pl.Expr:
 
 
 def drawn_label(method: str) -> str:
-    """A label in a figure, with an asterisk if it is made in view; others not blind are hollow.
+    """A label in a figure, with an asterisk if in-sample, a dagger if handed the true category.
 
-    >>> drawn_label("random_forest"), drawn_label("invariants")
-    ('Random forest', 'Invariants*')
+    >>> drawn_label("random_forest"), drawn_label("invariants"), drawn_label("simulated_human")
+    ('Random forest', 'Invariants*', 'Simulated human†')
     """
-    return method_label(method) + ("*" if made_in_view(method) else "")
+    dagger = "†" if reads_true_category(method) else ""
+    return method_label(method) + ("*" if made_in_view(method) else dagger)
 
 
 def label_inside(method: str) -> str:
@@ -139,16 +140,6 @@ DEVELOPMENT_NOTE: Final = (
     "faults, was frozen before any failing run had been recorded with the monitor; what it "
     "reached, and version 2 on the half that it was not made on, is in paper/tables/monitor."
 )
-
-
-def with_development(title: str, methods: Iterable[str]) -> str:
-    """The title of a figure, which explains the asterisk of :func:`drawn_label` if needed.
-
-    >>> with_development("Rules are right", ["ending", "invariants"])
-    'Rules are right (*: by rules made with these scenarios in view)'
-    """
-    starred = any(made_in_view(method) for method in methods)
-    return f"{title} (*: by rules made with these scenarios in view)" if starred else title
 
 
 def development_note(methods: Iterable[str]) -> tuple[str, ...]:

@@ -123,11 +123,17 @@ def dot_plot(
     spread: float = SPREAD,
     scale: float = 100.0,
     heavy_above: Collection[str] = (),
+    lanes: Mapping[str, int] | None = None,
 ) -> None:
-    """Draw values with their intervals along the horizontal axis, the first row on top."""
+    """Draw values with their intervals along the horizontal axis, the first row on top.
+
+    Marks have a lane of the row each, or those that ``lanes`` gives them.
+    """
     positions = {row: position for position, row in enumerate(rows)}
-    offsets = np.linspace(-spread / 2, spread / 2, len(marks)) if len(marks) > 1 else np.zeros(1)
-    for (name, mark), offset in zip(marks.items(), offsets, strict=True):
+    lane = lanes or {name: place for place, name in enumerate(marks)}
+    count = max(lane.values()) + 1
+    offsets = np.linspace(-spread / 2, spread / 2, count) if count > 1 else np.zeros(1)
+    for name, mark in marks.items():
         drawn = points.filter(pl.col("mark") == name, pl.col("row").is_in(list(rows)))
         if drawn.is_empty():
             continue
@@ -135,7 +141,7 @@ def dot_plot(
             scale * drawn[column].cast(pl.Float64).to_numpy()
             for column in ("value", "ci_low", "ci_high")
         )
-        at = np.array([positions[row] for row in drawn["row"]]) + offset
+        at = np.array([positions[row] for row in drawn["row"]]) + offsets[lane[name]]
         # not as error bars, which must hold the value: a bootstrap interval need not
         axes.hlines(at, low, high, color=mark.colour, linewidth=0.9)
         axes.plot(value, at, linestyle="none", label=mark.label, **mark.look)
@@ -150,8 +156,17 @@ def rule_rows(axes: Axes, rows: Mapping[str, str], *, heavy_above: Collection[st
             colour, width = (BLACK, 0.8) if heavy else (GREY, THIN / 2)
             axes.axhline(position - 0.5, color=colour, linewidth=width, zorder=0)
     axes.set_yticks(range(len(rows)), list(rows.values()))
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_ylim(len(rows) - 0.4, -0.6)  # room for marks of the outer rows
     axes.tick_params(axis="y", length=0)
+
+
+def beside_rows(axes: Axes, heading: str, texts: Iterable[str]) -> None:
+    """A text at the right of each row of a dot plot, and what they are above the first."""
+    right, named = axes.secondary_yaxis("right"), list(texts)
+    right.set_yticks(range(len(named)), named)
+    right.tick_params(axis="y", length=0)
+    right.spines["right"].set_visible(False)
+    axes.text(1.01, 1.0, heading, transform=axes.transAxes, va="bottom")
 
 
 def dot_panels(
@@ -169,7 +184,7 @@ def dot_panels(
     grid = list(figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0])
     first = points.filter(pl.col("panel") == next(iter(panels)), pl.col("mark").is_in(list(marks)))
     guides = {
-        row: group["value"][0]
+        row: (group["mark"][0], group["value"][0])
         for (row,), group in first.group_by("row")
         if group.height == 1 and row in rows
     }
@@ -177,9 +192,9 @@ def dot_panels(
         of_panel = points.filter(pl.col("panel") == panel)
         dot_plot(axes, of_panel, rows, marks, spread=spread, heavy_above=heavy_above)
         axes.set_title(title)
-        present = set(of_panel["row"])
+        present = set(of_panel.select("row", "mark").rows())
         for position, row in enumerate(rows):
-            if guide and number and row in guides and row in present:
-                at = [100 * guides[row]] * 2
+            if guide and number and row in guides and (row, guides[row][0]) in present:
+                at = [100 * guides[row][1]] * 2
                 axes.plot(at, [position - 0.4, position + 0.4], color=GREY, zorder=1)
     return grid

@@ -1,23 +1,23 @@
 """Runs over their twins: curves as tables that are published, and panels drawn from these."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import Telemetry
-from failbench.base.vocabulary import CATEGORIES, Category
-from failbench.study.cells import counted, words
-from failbench.study.labels import CATEGORY_LABELS
+from failbench.base.vocabulary import CATEGORIES
+from failbench.study.cells import words
 from failbench.study.picture import MARGIN, POINTS, Picture, legend_outside
 from failbench.study.style import CATEGORY_COLOURS, FULL_WIDTH, LEAST_TEXT, LINE, MARK, TWIN
 
@@ -58,16 +58,82 @@ def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
     )
 
 
-def sheet_curves(telemetry: Telemetry, every: int) -> pl.DataFrame:
-    """Loss and memory of every failing run and of its twin."""
-    curves = _with_memory(telemetry, _roles(pairs(telemetry)))
-    last = pl.col("step") == pl.col("step").max().over("run_id")
+SIGNALS: Final[Mapping[str, tuple[str, pl.Expr]]] = {
+    "loss": ("loss", pl.col("loss")),
+    "validation_loss": ("validation loss", pl.col("validation_loss")),
+    "gradient_norm": ("gradient norm", pl.col("gradient_norm")),
+    "learning_rate": ("learning rate", pl.col("learning_rate")),
+    "memory": ("memory (share)", pl.col("memory_bytes") / pl.col("capacity_bytes")),
+    "step_seconds": ("step time (s)", pl.col("step_seconds")),
+    "sequences": ("batch size", pl.col("sequences")),
+    "mean_length": ("mean length", pl.col("mean_length")),
+    "max_length": ("longest sequence", pl.col("max_length")),
+    "max_token_id": ("largest token id", pl.col("max_token_id")),
+    "unknown_share": ("unknown (share)", pl.col("unknown_tokens") / pl.col("tokens").clip(1)),
+}
+"""What a cell of the gallery may draw: what each step logs, with its name."""
+
+LOOKED_AT, DEPARTS = 8, 3.0
+"""Last values before the failure, and from how many healthy deviations a signal departs."""
+NOT_FINITE = 1e4  # as which values are compared and drawn that are no number, or larger
+
+
+def sheet_signals(telemetry: Telemetry, healthy: Telemetry) -> pl.DataFrame:
+    """Which signal tells each failing run from its twin, by a rule that reads no method's answer.
+
+    The one whose last values before the failure, from onset on, are furthest from the twin's at
+    the same steps on the mean, in units of the standard deviation of healthy runs at a step (the
+    median over steps). Where none departs it is the loss.
+    """
+    names, roles = list(SIGNALS), _roles(pairs(telemetry))
+    spread = _signals(healthy, healthy.runs.select("run_id", "capacity_bytes"))
+    spread = spread.group_by("step").agg(pl.col(names).std()).select(pl.col(names).median())
+    curves = _signals(telemetry, roles).unpivot(
+        names, index=["scenario", "role", "step"], variable_name="signal"
+    )
+    run, twin = (curves.filter(role=role).drop("role") for role in ("failing", "twin"))
+    both = run.join(twin, on=["scenario", "signal", "step"], suffix="_twin").drop_nulls()
+    units = spread.unpivot(variable_name="signal", value_name="unit")
+    ends = pairs(telemetry).select("scenario", "onset_step", "failure_step")
+    from_onset = pl.col("step").is_between(pl.col("onset_step").fill_null(0), "failure_step")
+    apart = pl.col("value") - pl.col("value_twin")
+    # a step that crashes is cut short, which is no departure
+    apart = pl.when(signal="step_seconds").then(apart.clip(0.0)).otherwise(apart.abs())
+    departures = (
+        both.join(ends, on="scenario")
+        .filter(from_onset)
+        .join(units, on="signal")
+        .sort("step")
+        .group_by("scenario", "signal")
+        .agg((apart / pl.col("unit")).fill_nan(0.0).tail(LOOKED_AT).mean().alias("departure"))
+        .filter(pl.col("departure") >= DEPARTS)
+        .sort("departure", "signal", descending=[True, False])
+        .unique("scenario", keep="first", maintain_order=True)
+    )
+    return ends.select("scenario").join(departures, on="scenario", how="left")
+
+
+def sheet_curves(telemetry: Telemetry, signals: pl.DataFrame, every: int) -> pl.DataFrame:
+    """The chosen signal of every failing run and of its twin; the loss where there is none."""
+    last = pl.col("step") == pl.col("step").max().over("scenario", "role")
+    chosen = signals.select("scenario", pl.col("signal").fill_null("loss"))
     return (
-        curves.filter((pl.col("step") % every == 0) | last)
-        .select("scenario", "role", "step", "loss", "memory")
-        .with_columns(_rounded("scenario", "role", "step"))
+        _signals(telemetry, _roles(pairs(telemetry)))
+        .unpivot(list(SIGNALS), index=["scenario", "role", "step"], variable_name="signal")
+        .join(chosen, on=["scenario", "signal"])
+        .drop_nulls("value")
+        .filter((pl.col("step") % every == 0) | last | (pl.col("signal") == "validation_loss"))
+        .with_columns(_rounded("scenario", "role", "signal", "step"))
         .sort("scenario", "role", "step")
     )
+
+
+def _signals(telemetry: Telemetry, runs: pl.DataFrame) -> pl.DataFrame:
+    """All signals of runs by step, as numbers that can be compared."""
+    values = {name: signal.cast(pl.Float64) for name, (_, signal) in SIGNALS.items()}
+    steps = telemetry.steps.join(runs, on="run_id").with_columns(**values)
+    finite = pl.col(list(SIGNALS)).fill_nan(NOT_FINITE).clip(upper_bound=NOT_FINITE)
+    return steps.with_columns(finite)
 
 
 def sheet_runs(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> pl.DataFrame:
@@ -109,13 +175,12 @@ def _rounded(*keys: str) -> pl.Expr:
 
 COLUMNS = 5  # runs in a row of the gallery
 
-LOSS_HEIGHT, MEMORY_HEIGHT = 0.46, 0.22
-NAME_HEIGHT, OUTCOME_HEIGHT, GAP = 0.28, 0.17, 0.05  # inches in a cell, from top to bottom
-
-CELL_HEIGHT = NAME_HEIGHT + LOSS_HEIGHT + GAP + MEMORY_HEIGHT + OUTCOME_HEIGHT
-LEFT, LEGEND_HEIGHT, FOOT = 0.32, 0.18, 0.2  # inches: first labels, legend, foot note
+NAME_HEIGHT, CURVE_HEIGHT, SIGNAL_HEIGHT = 0.31, 0.5, 0.34  # inches in a cell, from top to bottom
+CELL_HEIGHT = NAME_HEIGHT + CURVE_HEIGHT + SIGNAL_HEIGHT
+AXIS, LEGEND_HEIGHT, FOOT = 0.33, 0.18, 0.17  # inches: labels of an axis, legend, foot note
 NAME_WIDTH = 17  # letters in a line of a scenario's name
-LOSS_LIMIT = 10.0  # top of the gallery's loss axes, in nats; what lies above is drawn at the top
+TICKS = EngFormatter(sep="")
+WIDE_CELL = 20  # a cell whose ends are so far apart has a logarithmic axis
 
 ONSET_DASHES = (0, (3, 2))
 
@@ -153,7 +218,8 @@ def dashboard_picture(
         title,
         "Six panels over the steps of training: loss, learning rate, perplexity, gradient norm, "
         "memory and speed of a failing run, over those of its twin without the fault. Vertical "
-        "lines mark where the fault was switched on and where the run failed.",
+        "lines mark where the fault was switched on and where the run failed. Memory and speed are "
+        "of the machine too, so that run and twin differ in them before.",
         FULL_WIDTH,
         4.8,
         partial(_dashboard, curves, onset_step, failure_step),
@@ -180,73 +246,73 @@ def _dashboard(
     legend_outside(figure, _legend(LINE), above=False, columns=4)
 
 
-def gallery_picture(
-    category: Category, runs: pl.DataFrame, curves: pl.DataFrame, *, setting: str
-) -> Picture:
-    """Loss and memory of every failing run of a category, over its twin, on one sheet."""
-    of_category = runs.filter(pl.col("category") == category)
-    outcomes = of_category["outcome"].value_counts().sort("count", "outcome", descending=True)
-    counts = ", ".join(f"{count} {words(outcome)}" for outcome, count in outcomes.iter_rows())
-    lines = -(-of_category.height // COLUMNS)
-    failures = counted(of_category.height, "failure")
-    return Picture(
-        f"{CATEGORY_LABELS[category]}, {failures}: {counts} ({setting})",
-        "A cell per scenario: the loss of its failing run, and below it the memory in use, each "
-        "over the same of its twin without the fault. Vertical lines mark onset and failure.",
-        FULL_WIDTH,
-        LEGEND_HEIGHT + CELL_HEIGHT * lines + FOOT,
-        partial(_gallery, of_category, curves),
-    )
-
-
-def _gallery(runs: pl.DataFrame, curves: pl.DataFrame, figure: Figure) -> None:
+def draw_gallery(runs: pl.DataFrame, curves: pl.DataFrame, figure: Figure) -> None:
+    """The telling signal of every failing run of a category over its twin's, on one sheet."""
     last_step = float(curves["step"].max())  # type: ignore[arg-type]
     points = curves.partition_by("scenario", "role", as_dict=True)
+    top = figure.get_layout_engine().get()["rect"][3] * figure.get_figheight()  # type: ignore[union-attr]
     figure.set_layout_engine("none")
     for place, run in enumerate(runs.iter_rows(named=True)):
-        loss_axes, memory_axes = _add_cell(figure, place, runs.height)
-        colour = CATEGORY_COLOURS[run["category"]]
-        for role, line_colour in (("twin", TWIN), ("failing", colour)):
+        axes = _add_cell(figure, place, runs.height)
+        for role, colour in (("twin", TWIN), ("failing", CATEGORY_COLOURS[run["category"]])):
             group = points.get((run["scenario"], role))
-            if group is None:
-                continue
-            _draw_loss(loss_axes, group.drop_nulls("loss"), line_colour)
-            _line(memory_axes, group["step"].to_numpy(), group["memory"].to_numpy(), line_colour)
-        for axes in (loss_axes, memory_axes):
-            mark_steps(axes, run["onset_step"], run["failure_step"])
-            axes.set_xlim(-2, last_step + 2)
+            if group is not None:
+                _line(axes, group["step"].to_numpy(), group["value"].to_numpy(), colour)
+        mark_steps(axes, run["onset_step"], run["failure_step"])
+        axes.set_xlim(-2, last_step + 2)
+        _scale(axes)
         name = textwrap.fill(words(run["scenario"]), NAME_WIDTH)
-        loss_axes.set_title(name, fontsize=LEAST_TEXT, pad=2)
-        outcome, axes_of_text = words(run["outcome"]), memory_axes.transAxes
-        memory_axes.text(0.0, -0.12, outcome, transform=axes_of_text, va="top")
-    foot = (
-        f"above: loss in nats a token, up to {LOSS_LIMIT:g} (triangle: beyond); below: memory, "
-        f"share of capacity; steps 0 to {last_step:g}"
-    )
+        # from the left end of the cell, where labels of the axis are
+        start = -AXIS / (axes.get_position().width * figure.get_figwidth()) + 0.05
+        axes.set_title(name, fontsize=LEAST_TEXT, pad=4, x=start)
+        signal = SIGNALS[run["signal"]][0] if run["signal"] else "(loss)"
+        below = f"{signal}\n{words(run['outcome'])}"
+        axes.text(start, -0.15, below, transform=axes.transAxes, va="top", linespacing=1.1)
+    foot = f"(loss): no signal departs; steps 0 to {last_step:g}; line below a signal: how it ended"
     figure.text(MARGIN / POINTS / figure.get_figwidth(), 0.03 / figure.get_figheight(), foot)
     handles = _legend(CATEGORY_COLOURS[runs["category"][0]])
-    bottom = (FOOT + CELL_HEIGHT * -(-runs.height // COLUMNS)) / figure.get_figheight()
-    figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, bottom), ncols=4)
+    above = (0.0, (top - LEGEND_HEIGHT) / figure.get_figheight())
+    figure.legend(handles=handles, loc="lower left", bbox_to_anchor=above, ncols=4)
 
 
-def _add_cell(figure: Figure, place: int, cells: int) -> tuple[Axes, Axes]:
-    """Axes for the loss, and below them for the memory; only the first column has tick labels."""
+def gallery_height(cells: int) -> float:
+    """Of a sheet of so many runs, in inches."""
+    return LEGEND_HEIGHT + CELL_HEIGHT * -(-cells // COLUMNS) + FOOT
+
+
+def _add_cell(figure: Figure, place: int, cells: int) -> Axes:
     row, column = divmod(place, COLUMNS)
     height, width = figure.get_figheight(), figure.get_figwidth()
     rows_below = (cells - 1) // COLUMNS - row
-    bottom = FOOT + rows_below * CELL_HEIGHT + OUTCOME_HEIGHT
-    pitch = (width - LEFT) / COLUMNS
-    left, reach = (LEFT + column * pitch) / width, (pitch - 0.1) / width
-    memory_axes = figure.add_axes((left, bottom / height, reach, MEMORY_HEIGHT / height))
-    loss_axes = figure.add_axes(
-        (left, (bottom + MEMORY_HEIGHT + GAP) / height, reach, LOSS_HEIGHT / height)
+    bottom = FOOT + rows_below * CELL_HEIGHT + SIGNAL_HEIGHT
+    pitch = width / COLUMNS
+    left, reach = column * pitch + AXIS, pitch - AXIS - 0.05
+    axes = figure.add_axes((left / width, bottom / height, reach / width, CURVE_HEIGHT / height))
+    axes.set_xticks(())
+    axes.tick_params(length=1.5, pad=1)
+    return axes
+
+
+def _scale(axes: Axes) -> None:
+    """Two or three ticks, of powers of ten where values span more than an order."""
+    drawn = (np.asarray(line.get_ydata(), dtype=float) for line in axes.lines)
+    values = np.concatenate([curve for curve in drawn if len(curve) > 2])  # and no mark of a step
+    if len(values) and values.min() > 0 and values.max() > WIDE_CELL * values.min():
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(numticks=3))
+        axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(2))
+    axes.yaxis.set_major_formatter(lambda value, _: _short(value))
+
+
+def _short(value: float) -> str:
+    """A tick of a narrow axis: ``1k``, ``0.02``, ``1e-5``."""
+    return (
+        TICKS(value)
+        if value >= 1e3
+        else f"{value:g}".replace("0.0001", "1e-4").replace("e-0", "e-")
     )
-    loss_axes.set(ylim=(0.0, LOSS_LIMIT), xticks=())
-    loss_axes.set_yticks((0, 5, 10), ("", "5", "10"))  # the 0 would stand on the 1 below it
-    memory_axes.set(ylim=(0.0, 1.1), yticks=(0, 1), xticks=())
-    for axes in (loss_axes, memory_axes):
-        axes.tick_params(length=1.5, pad=1, labelleft=column == 0)
-    return loss_axes, memory_axes
 
 
 def logarithmic(axes: Axes) -> None:
@@ -266,15 +332,6 @@ def _draw_signals(axes: Axes, points: pl.DataFrame, panel: Panel, colour: str) -
             axes.plot(steps, values, linestyle="none", marker=".", markersize=4, color=colour)
         else:
             _line(axes, steps, values, colour)
-
-
-def _draw_loss(axes: Axes, reached: pl.DataFrame, colour: str) -> None:
-    """The loss up to the limit; a triangle at the top where it first is beyond, or no number."""
-    steps, losses = reached["step"].to_numpy(), reached["loss"].to_numpy()
-    _line(axes, steps, np.clip(losses, None, LOSS_LIMIT), colour)
-    beyond = steps[~(losses <= LOSS_LIMIT)]
-    if len(beyond):
-        axes.plot(beyond[:1], [LOSS_LIMIT], marker="^", markersize=3, color=colour, clip_on=False)
 
 
 def _line(axes: Axes, steps: np.ndarray, values: np.ndarray, colour: str) -> None:

@@ -88,11 +88,14 @@ class Mark:
         return Line2D([], [], linestyle="none", label=self.label, **self.look)
 
 
-REPORTED: Final = Mark("reported by the paper", BLACK, "|", size=9.0)
-"""What the paper prints, where values run along the horizontal axis."""
+REPORTED: Final = Mark("reported by the original", BLACK, "|", size=9.0)
+"""What the original prints, where values run along the horizontal axis."""
 
-REPORTED_LEVEL: Final = Mark("reported by the paper", BLACK, "_", size=9.0)
+REPORTED_LEVEL: Final = Mark("reported by the original", BLACK, "_", size=9.0)
 """The same, where they run upwards."""
+
+IN_SAMPLE: Final = Mark("*: in-sample (rules developed on these scenarios)", BLACK, "")
+"""What the asterisk of :func:`~.labels.drawn_label` means, for legends of figures that have one."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,11 @@ class MethodStyle(Mark):
     """How every figure shows one method; no two have the same marker."""
 
     line: LineStyleType = "-"
+
+    @property
+    def line_handle(self) -> Line2D:
+        """The line, its mark and its label in a legend."""
+        return Line2D([], [], linestyle=self.line, label=self.label, **self.look)
 
 
 def _style(method: str, colour: str, line: LineStyleType, marker: MarkerType) -> MethodStyle:

@@ -18,7 +18,7 @@ from failbench.publish.audit.formulas import Formula
 from failbench.publish.audit.intervals import IntervalCheck
 from failbench.publish.audit.relations import RelationCheck, StatisticCheck
 from failbench.study.captions import Captions
-from failbench.study.picture import Picture, dot_plot, legend_outside
+from failbench.study.picture import Picture, beside_rows, dot_plot, legend_outside
 from failbench.study.style import BLACK, GREY, VERMILLION, Mark
 from failbench.study.tables import Table, sheet
 
@@ -140,7 +140,7 @@ def _draw(drawn: pl.DataFrame, figure: Figure) -> None:
     )
     labels = dict(drawn.select("row", "label").iter_rows())
     dot_plot(axes, printed, labels, MARKS, spread=0.0)
-    axes.set_ylim(drawn.height - 0.4, -1.4)
+    beside_rows(axes, "implied n", (f"{n:,}" for n in drawn["implied_n"]))
     _name_places(axes, drawn)
     axes.set_xlim(LEFT, 101.0)
     axes.set_xlabel("accuracy with 95 % interval, percent")
@@ -152,11 +152,6 @@ def _draw(drawn: pl.DataFrame, figure: Figure) -> None:
 
 
 def _name_places(axes: Axes, drawn: pl.DataFrame) -> None:
-    right = axes.secondary_yaxis("right")
-    implied = ["implied n", *(f"{n:,}" for n in drawn["implied_n"])]
-    right.set_yticks([-1, *range(drawn.height)], implied)
-    right.tick_params(axis="y", length=0)
-    right.spines["right"].set_visible(False)
     places = drawn["place"].to_list()
     for row, (place, following) in enumerate(zip(places, [*places[1:], None], strict=True)):
         if place != following:
