@@ -276,8 +276,8 @@ STYLES = {name: st.METHOD_STYLES[name] for name in DRAWN} | {
 }
 TWINS = Line2D([], [], color=st.GREY, linestyle="--", label="healthy twins, best method")
 PANELS = {
-    "accuracy": "right on the log until then",
-    "diagnosed_ahead": "right from then on, after an alarm",
+    "accuracy": "category right, given the log so far",
+    "diagnosed_ahead": "alarmed, and right from then on",
 }
 
 
