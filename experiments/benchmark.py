@@ -285,7 +285,9 @@ def method_tables(
     facts = {method: texts for method, *texts in declarations("methods", 4)}
     rows = []
     for entry in st.CATALOGUE:
-        reads = st.reads_label(entry.name) + (" (made in view)" if entry.made_in_view else "")
+        reads = st.reads_label(entry.name) + (
+            " (developed in-sample)" if entry.made_in_view else ""
+        )
         known = facts.get(entry.name, [st.ABSENT] * 3)  # a method that was just added has none
         rows.append((entry.label, entry.family, reads, *known, checks.get(entry.name, st.ABSENT)))
     yield st.sheet("methods_read", rows, said, st.DEVELOPMENT_NOTE)

@@ -154,7 +154,7 @@ MARKS = {
     RATERS[1]: st.Mark("rater 2 and the labels", st.VERMILLION, "s"),
     BOTH: st.Mark("rater 1 and rater 2", st.BLACK, "D", "none"),
 }
-ANNOTATORS = replace(st.REPORTED, label="reported: the paper's two annotators, people")
+ANNOTATORS = replace(st.REPORTED, label="reported: the original's two annotators, people")
 
 
 def tables(found: st.Estimates, divided: pl.DataFrame, said: st.Captions) -> Iterator[st.Table]:

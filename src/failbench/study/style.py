@@ -88,10 +88,10 @@ class Mark:
         return Line2D([], [], linestyle="none", label=self.label, **self.look)
 
 
-REPORTED: Final = Mark("reported by the paper", BLACK, "|", size=9.0)
+REPORTED: Final = Mark("reported by the original", BLACK, "|", size=9.0)
 """What the paper prints, where values run along the horizontal axis."""
 
-REPORTED_LEVEL: Final = Mark("reported by the paper", BLACK, "_", size=9.0)
+REPORTED_LEVEL: Final = Mark("reported by the original", BLACK, "_", size=9.0)
 """The same, where they run upwards."""
 
 
