@@ -16,9 +16,9 @@ FIELD := .venv-field
 CODE := src experiments tests examples docs
 # What people read that is written by hand: the words of docs/words.txt are not in it.
 DATA := $(addprefix src/failbench/,messages/data causes/data diagnose/data/courses.csv diagnose/data/checks.csv \
-	diagnose/data/rank_signs.csv diagnose/data/code_patterns.csv diagnose/data/setting_rules.csv features/data \
-	methods/data/improved_tree.csv methods/data/simple_rules.csv neighbours/lenses/data/syntheses.json \
-	neighbours/peers/data publish/datacard/data publish/reproduction/data cli/commands.csv)
+	diagnose/data/rank_signs.csv diagnose/data/code_patterns.csv diagnose/data/setting_rules.csv \
+	neighbours/lenses/data/syntheses.json neighbours/peers/data publish/datacard/data \
+	publish/reproduction/data cli/commands.csv)
 PROSE := README.md CHANGELOG.md CONTRIBUTING.md mkdocs.yml params.yaml docs paper/sections paper/appendix \
 	paper/captions data/reported/negative_results.yaml $(DATA)
 # The commit whose results are compared with those in the working tree.

@@ -204,14 +204,19 @@ def bound_words(invariant: Invariant) -> str:
             return f"between {bound.low:g} and {bound.high:g}"
 
 
+def cited(source: str) -> str:
+    """A source as tables print it; fits depend on the data that call the original a paper."""
+    return source.replace("the paper", "the original")
+
+
 def signal_tables(said: st.Captions) -> Iterator[st.Table]:
     """What methods read: features, keywords of error text, and invariants."""
     features: list[tuple[str, ...]] = [
-        (st.words(each.name), st.words(each.group), each.unit, each.formula, each.source)
+        (st.words(each.name), st.words(each.group), each.unit, each.formula, cited(each.source))
         for each in PAPER_FEATURES
     ]
     yield st.sheet("features", features, said)
-    keywords = [(st.words(each.name), each.pattern, each.source) for each in KEYWORDS]
+    keywords = [(st.words(each.name), each.pattern, cited(each.source)) for each in KEYWORDS]
     yield st.sheet("keywords", keywords, said)
     rows = []
     for name, group in families().items():
@@ -256,9 +261,12 @@ def rule_tables(
         held = (threshold_words(each, band, simple.healthy_sds, limits) for each in asked)
         named = (str(number), st.words(rule.name), st.words(rule.category))
         words = (" and ".join(map(in_words, asked)), "; ".join(held))
-        rows.append((*named, *words, rule.source))
+        rows.append((*named, *words, cited(rule.source)))
     yield st.sheet("simple_rules", rows, said)
-    answered = tree.drop("depth").with_columns(pl.col("answer").replace(st.SHORT_LABELS))
+    answered = tree.drop("depth").with_columns(
+        pl.col("answer").replace(st.SHORT_LABELS),
+        source=pl.col("source").map_elements(cited, return_dtype=pl.String),
+    )
     yield st.sheet("improved_rules", answered.rows(), said)
     limits = improved.model_dump(include={"catastrophic_perplexity", "gradient_norm"})
     signals = [

@@ -118,7 +118,7 @@ def read_scenarios(folder: Path) -> tuple[Scenario, ...]:
     """
     paths = sorted(folder.glob("*/*.json"))
     if not paths:
-        problem = "contains no scenario files."
+        problem = "holds no scenario files."
         raise BadInputError(folder, "(folder)", problem, "Point to the folder data/scenarios.")
     scenarios: dict[str, Scenario] = {}
     for path in paths:

@@ -111,7 +111,7 @@ EXTRAS: tuple[Feature, ...] = (
         "nats/token/step",
         "least-squares slope of validation loss, the logarithm of perplexity",
         slope("validation_loss"),
-        source="the original's Table 6",
+        source="the paper's Table 6",
     ),
 )
 """Measured beside those: a feature set may name them."""

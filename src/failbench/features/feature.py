@@ -45,7 +45,7 @@ class Feature:
     expression: pl.Expr = field(compare=False)
     over: Literal["steps", "runs"] = "steps"
     without_steps: float | None = None
-    source: str = "the original's section 4.4"
+    source: str = "the paper's section 4.4"
 
 
 def bounded(signal: pl.Expr) -> pl.Expr:

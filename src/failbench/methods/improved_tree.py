@@ -142,7 +142,7 @@ def _read_tree() -> RuleTree:
         for node in rows
         if not node["leaf"]
     )
-    source = "the original's section 4.2: error-type triage at the top level"
+    source = "the paper's section 4.2: error-type triage at the top level"
     return RuleTree("error_type", refinements, source)
 
 

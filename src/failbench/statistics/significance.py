@@ -168,7 +168,7 @@ def _check_contrasts(contrasts: tuple[Pair, ...], methods: tuple[str, ...]) -> N
             raise BadInputError("params.yaml", "significance.contrasts", problem, remedy)
     named = {frozenset(contrast) for contrast in contrasts}
     if len(named) < len(contrasts) or any(len(pair) < 2 for pair in named):
-        problem = "a pair is named twice, or a method is compared with itself."
+        problem = "a pair is named twice, or a method is held against itself."
         remedy = "Name each pair of two methods once."
         raise BadInputError("params.yaml", "significance.contrasts", problem, remedy)
 
