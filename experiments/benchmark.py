@@ -204,15 +204,24 @@ def bound_words(invariant: Invariant) -> str:
             return f"between {bound.low:g} and {bound.high:g}"
 
 
+CITED = ("the paper", "the original")
+"""What data call the original, on which fits depend, and what tables do."""
+
+
 def cited(source: str) -> str:
-    """A source as tables print it; fits depend on the data that call the original a paper."""
-    return source.replace("the paper", "the original")
+    """A source or a definition as tables print it."""
+    return source.replace(*CITED)
 
 
 def signal_tables(said: st.Captions) -> Iterator[st.Table]:
     """What methods read: features, keywords of error text, and invariants."""
     features: list[tuple[str, ...]] = [
-        (st.words(each.name), st.words(each.group), each.unit, each.formula, cited(each.source))
+        (
+            st.words(each.name),
+            st.words(each.group),
+            each.unit,
+            *map(cited, (each.formula, each.source)),
+        )
         for each in PAPER_FEATURES
     ]
     yield st.sheet("features", features, said)
@@ -265,7 +274,7 @@ def rule_tables(
     yield st.sheet("simple_rules", rows, said)
     answered = tree.drop("depth").with_columns(
         pl.col("answer").replace(st.SHORT_LABELS),
-        source=pl.col("source").map_elements(cited, return_dtype=pl.String),
+        source=pl.col("source").str.replace_all(*CITED, literal=True),
     )
     yield st.sheet("improved_rules", answered.rows(), said)
     limits = improved.model_dump(include={"catastrophic_perplexity", "gradient_norm"})

@@ -128,7 +128,7 @@ NO_MODULE = "is no module that can be imported."
         ),
         (
             ["record", *OPTIONS, "--output", "data/telemetry"],
-            "data/telemetry: --output: holds the runs of the bench",
+            "data/telemetry: --output: is for the runs of the bench",
         ),
     ],
 )
