@@ -14,6 +14,13 @@ RECORDER := $(VENV)/.recorder-installed
 # Programs of others' libraries have an environment of their own: what they need pins other versions.
 FIELD := .venv-field
 CODE := src experiments tests examples docs
+# What people read that is written by hand: the words of docs/words.txt are not in it.
+DATA := $(addprefix src/failbench/,messages/data causes/data diagnose/data/courses.csv diagnose/data/checks.csv \
+	diagnose/data/rank_signs.csv diagnose/data/code_patterns.csv diagnose/data/setting_rules.csv \
+	neighbours/lenses/data/syntheses.json neighbours/peers/data publish/datacard/data \
+	publish/reproduction/data cli/commands.csv)
+PROSE := README.md CHANGELOG.md CONTRIBUTING.md mkdocs.yml params.yaml docs paper/sections paper/appendix \
+	paper/captions data/reported/negative_results.yaml $(DATA)
 # The commit whose results are compared with those in the working tree.
 AGAINST ?= HEAD
 # Where benchmarks write what they measured; give another path to keep a run.
@@ -91,10 +98,11 @@ million: $(STUDY)  ## diagnose a million runs in bounded memory (15 minutes, 8 G
 	@$(IN_VENV) python -m pytest -q tests/benchmarks/test_million_runs.py -m cost \
 		--benchmark-json=$(MILLION) --benchmark-columns=min
 
-lint: $(STUDY)  ## check style and types
+lint: $(STUDY)  ## check style, types, and the words of prose
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy
+	@$(BIN)/codespell $(PROSE)
 
 record: $(RECORDER)  ## record what is missing or out of date (a setting takes 35 to 50 minutes on 2 cores)
 	@$(IN_VENV) failbench record

@@ -59,7 +59,7 @@ def estimates(
     on_features = predictions.filter(feature_set=st.PRIMARY_SET)
     main, left_out = (on_features.filter(study=name) for name in (st.NESTED_CV, st.LEFT_OUT))
     if left_out.is_empty():
-        problem = f"there are none of {st.LEFT_OUT} on the paper's features."
+        problem = f"there are none of {st.LEFT_OUT} on the original's features."
         remedy = "Run `dvc repro` for the stage that leaves architectures out."
         raise st.BadInputError("predictions", "study", problem, remedy)
     as_recorded = {"noise": pl.lit(RECORDED)}

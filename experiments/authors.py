@@ -203,7 +203,7 @@ def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
         st.Row((st.method_label(name),), {"method": name}) for name in ordered if st.is_blind(name)
     ]
     if developed := [name for name in ordered if st.made_in_view(name)]:
-        body.append(st.Divider("Rules made with author A's causes in view:"))
+        body.append(st.Divider("Rules developed on author A's causes (in-sample for A):"))
         body += [st.Row((st.method_label(name),), {"method": name}) for name in developed]
     yield st.table("authors", found, None, body, said)
 

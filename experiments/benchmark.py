@@ -204,14 +204,28 @@ def bound_words(invariant: Invariant) -> str:
             return f"between {bound.low:g} and {bound.high:g}"
 
 
+CITED = ("the paper", "the original")
+"""What data call the original, on which fits depend, and what tables do."""
+
+
+def cited(source: str) -> str:
+    """A source or a definition as tables print it."""
+    return source.replace(*CITED)
+
+
 def signal_tables(said: st.Captions) -> Iterator[st.Table]:
     """What methods read: features, keywords of error text, and invariants."""
     features: list[tuple[str, ...]] = [
-        (st.words(each.name), st.words(each.group), each.unit, each.formula, each.source)
+        (
+            st.words(each.name),
+            st.words(each.group),
+            each.unit,
+            *map(cited, (each.formula, each.source)),
+        )
         for each in PAPER_FEATURES
     ]
     yield st.sheet("features", features, said)
-    keywords = [(st.words(each.name), each.pattern, each.source) for each in KEYWORDS]
+    keywords = [(st.words(each.name), each.pattern, cited(each.source)) for each in KEYWORDS]
     yield st.sheet("keywords", keywords, said)
     rows = []
     for name, group in families().items():
@@ -256,9 +270,12 @@ def rule_tables(
         held = (threshold_words(each, band, simple.healthy_sds, limits) for each in asked)
         named = (str(number), st.words(rule.name), st.words(rule.category))
         words = (" and ".join(map(in_words, asked)), "; ".join(held))
-        rows.append((*named, *words, rule.source))
+        rows.append((*named, *words, cited(rule.source)))
     yield st.sheet("simple_rules", rows, said)
-    answered = tree.drop("depth").with_columns(pl.col("answer").replace(st.SHORT_LABELS))
+    answered = tree.drop("depth").with_columns(
+        pl.col("answer").replace(st.SHORT_LABELS),
+        source=pl.col("source").str.replace_all(*CITED, literal=True),
+    )
     yield st.sheet("improved_rules", answered.rows(), said)
     limits = improved.model_dump(include={"catastrophic_perplexity", "gradient_norm"})
     signals = [
@@ -285,7 +302,9 @@ def method_tables(
     facts = {method: texts for method, *texts in declarations("methods", 4)}
     rows = []
     for entry in st.CATALOGUE:
-        reads = st.reads_label(entry.name) + (" (made in view)" if entry.made_in_view else "")
+        reads = st.reads_label(entry.name) + (
+            " (developed in-sample)" if entry.made_in_view else ""
+        )
         known = facts.get(entry.name, [st.ABSENT] * 3)  # a method that was just added has none
         rows.append((entry.label, entry.family, reads, *known, checks.get(entry.name, st.ABSENT)))
     yield st.sheet("methods_read", rows, said, st.DEVELOPMENT_NOTE)

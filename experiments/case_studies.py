@@ -68,7 +68,7 @@ def printed(
             value = paper.claims[claim].value if claim in paper.claims else ()
             values = value if isinstance(value, tuple) else (value,)
             if place >= len(values):
-                file, remedy = "data/reported/paper.yaml", "Restore it from the paper."
+                file, remedy = "data/reported/paper.yaml", "Restore it from the original."
                 problem = f"is missing or has fewer than {place + 1} numbers."
                 raise st.BadInputError(file, f"claims.{claim}", problem, remedy)
             yield {"role": "reported", "quantity": quantity, "value": float(values[place])}

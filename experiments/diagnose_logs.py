@@ -125,7 +125,7 @@ def rates_of(
 ) -> dict[str, st.Interval]:
     """Accuracy of category and cause; of whole models what the confidence is worth too."""
     holds = {
-        "accuracy": (st.right(), f"{RIGHT}, told that the run failed"),
+        "accuracy": (st.right(), f"{RIGHT}, given that the run failed"),
         "cause_accuracy": (CAUSE_RIGHT, RIGHT_CAUSE),
         "alarmed": (pl.col("alarm"), FOUND),
     }

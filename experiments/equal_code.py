@@ -95,7 +95,7 @@ def tables(
     rows: list[st.Row | st.Divider] = []
     for by, heading in (
         ("facts", "by class of the fact that decides"),
-        ("held", "by whether a summary holds it"),
+        ("held", "by whether a summary contains it"),
         ("differs_by", "by where the two worlds part"),
         ("library", "by library"),
     ):

@@ -15,7 +15,7 @@ ASKED = {
     "studies",
     st.POOLED: "in the architectures that it was trained on together",
     st.LEFT_OUT: "in an architecture that it was not trained on",
-    st.KNOWN_SCENARIOS: "in an architecture that it was not trained on, the scenarios being known "
+    st.KNOWN_SCENARIOS: "in an architecture that it was not trained on, the scenarios being learnt "
     "from the others and from other seeds",
 }
 """Where each study asks a method; the second is the main study at the repeats of the others."""

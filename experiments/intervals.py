@@ -103,7 +103,7 @@ def method_rows(
     yield from (row for method, row in rows.items() if st.is_blind(method))
     yield st.Row(("Majority category", "nothing", st.ABSENT, st.ABSENT), {"method": MAJORITY})
     if developed := [row for method, row in rows.items() if st.made_in_view(method)]:
-        yield st.Divider("Rules made with these scenarios in view:")
+        yield st.Divider("Rules developed on these scenarios (in-sample):")
         yield from developed
     yield st.Divider("Handed the true category:")
     yield from (row for method, row in rows.items() if st.reads_true_category(method))

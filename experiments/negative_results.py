@@ -48,7 +48,7 @@ def document(rows: list[dict[str, str]], shown: st.Table) -> str:
     """The page, in markdown: a section for each entry."""
     head = f"""# What did not help
 
-{shown.caption} The stage `negative_results` writes this page and the table of the paper's
+{shown.caption} The stage `negative_results` writes this page and the table of this paper's
 appendix from `{DECLARED}`; no number in it is typed by hand.
 """
     sections = (

@@ -24,16 +24,16 @@ BUGS = Path("data/outside/traincheck.csv")
 REMEDY = "Run `failbench outside-list`."
 
 LEVELS: tuple[Level, Level] = ("standard", "full")
-"""The level that the monitor has unless told, and the one that the runs were recorded with."""
+"""The level that the monitor has by default, and the one that the runs were recorded with."""
 
 DETECTED, APART, STEPS = pl.col("detected"), pl.col("told_apart"), pl.col("steps")
 COUNTED: dict[str, tuple[str, pl.Expr]] = {
     "detected": ("Detected", DETECTED),
     "within_one_step": ("Detected within one step", DETECTED & STEPS.le(1)),
     "within_one_check": ("Detected within one check", DETECTED & STEPS.le(pl.col("every"))),
-    "told_apart": ("Detected and told apart from the twin", APART),
+    "told_apart": ("Detected, by an invariant that the twin satisfies", APART),
     "named": ("Detected, and category named", pl.col("named")),
-    "told_apart_and_named": ("Told apart, and category named", APART & pl.col("named")),
+    "told_apart_and_named": ("Such an invariant, and category named", APART & pl.col("named")),
     "twin_alarm": ("Alarm in the healthy twin", pl.col("twin_alarm")),
 }
 TRAINCHECK = ("traincheck", "within_one_step", 18, 20)

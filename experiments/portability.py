@@ -133,7 +133,7 @@ def tables(
 RULES = ("simple_rules", "improved_rules")
 """The original carries "fixed thresholds of rule-based methods" over, and says not of which."""
 
-RULES_REPORTED = replace(st.REPORTED, label="reported of rules, not said of which")
+RULES_REPORTED = replace(st.REPORTED, label="reported for rules, not stated which")
 
 
 def draw(points: pl.DataFrame, labels: Mapping[str, str], paper: float, figure: Figure) -> None:

@@ -18,7 +18,7 @@ KEYS = ("variant", "method")
 MEANINGS = {
     design.ONE_SEED: (
         "One run per scenario",
-        "one run per scenario is trained on and tested, as in the paper",
+        "one run per scenario is trained on and tested, as in the original",
     ),
     design.FAULTS_APART: ("Folds by fault", "no scenario of the same fault was trained on"),
     design.INTERACTIONS: (

@@ -101,7 +101,7 @@ def test_bad_parameters_are_refused(project, refusal, command, place, value, sen
     ("arguments", "sentence"),
     [
         ("check", f"{RUNS}: (file): is not a readable parquet file"),
-        ("check --scenarios elsewhere", "elsewhere: (folder): holds no scenario files."),
+        ("check --scenarios elsewhere", "elsewhere: (folder): contains no scenario files."),
         ("check --telemetry elsewhere", "elsewhere/runs.parquet: (file): "),
         (
             "record --only thrashing gremlin",

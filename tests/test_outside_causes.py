@@ -73,7 +73,7 @@ def write_code(text):
     ("change", "complaint"),
     [
         (lambda: shutil.rmtree("scenarios"),
-         "scenarios: (folder): holds no scenario files. Name a folder of files"),
+         "scenarios: (folder): contains no scenario files. Name a folder of files"),
         (lambda: write_code("def ("), "faults.py: (file): is no Python module ("),
         (lambda: write_faults("byte_order_swapped", "byte_order_swapped"),
          "faults.py, line 13: @fault: the fault 'byte_order_swapped' is registered twice."),
@@ -128,7 +128,7 @@ NO_MODULE = "is no module that can be imported."
         ),
         (
             ["record", *OPTIONS, "--output", "data/telemetry"],
-            "data/telemetry: --output: holds the runs of the bench",
+            "data/telemetry: --output: is for the runs of the bench",
         ),
     ],
 )

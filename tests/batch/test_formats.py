@@ -61,7 +61,7 @@ def test_a_file_of_no_format_is_refused_with_the_choices(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     choices = r" Name a file that ends in \.parquet, \.csv, \.json, \.jsonl or \.ndjson\."
     for name, problem in {
-        "diagnoses.xlsx": r"the suffix '\.xlsx' is of no known format\.",
+        "diagnoses.xlsx": r"the suffix '\.xlsx' is of no supported format\.",
         "diagnoses": r"has no suffix that says its format\.",
         "folder.csv": r"is a folder\.",
     }.items():

@@ -212,7 +212,7 @@ def test_a_folder_of_one_rank_is_none_of_several(tmp_path):
         (tmp_path / name).mkdir()
     (tmp_path / "rank0" / "signals.jsonl").touch()
     assert rank_folders(tmp_path) == {}
-    with pytest.raises(BadInputError, match="holds no logs of several ranks"):
+    with pytest.raises(BadInputError, match="contains no logs of several ranks"):
         read_ranks(tmp_path)
     (tmp_path / "rank-1" / "signals.jsonl").touch()
     assert sorted(rank_folders(tmp_path)) == [0, 1]

@@ -97,7 +97,7 @@ def test_a_folder_with_the_name_of_a_file_is_looked_into(tmp_path):
     log_in(tmp_path / "events.out.tfevents.1.host")
     assert losses(tmp_path) == [2.5, 2.5]
     (tmp_path / "empty/trainer_state.json").mkdir(parents=True)
-    with pytest.raises(BadInputError, match="holds no log"):
+    with pytest.raises(BadInputError, match="contains no log"):
         read_log(tmp_path / "empty/trainer_state.json")
 
 

@@ -86,7 +86,7 @@ def test_runs_of_one_text_are_told_apart_and_epochs_and_ranks_are_none():
     run = "".join(f"step {step} loss 0.5\n" for step in range(9))
     log = read(run + "second session\n" + run)
     assert log.numbers.run.tolist() == [0] * 18 + [1] * 18
-    assert log.sources[0].notes == ("It holds 2 runs: the step begins again at line 11.",)
+    assert log.sources[0].notes == ("It contains 2 runs: the step begins again at line 11.",)
     epochs = "".join(
         f"epoch {epoch} step {step} loss 0.5\n" for epoch in (1, 2) for step in range(9)
     )

@@ -71,7 +71,7 @@ def test_bad_input_is_one_sentence_with_a_remedy(tmp_path, monkeypatch):
     refused("logs.zip", "archive")
     refused("model.bin", "not text")
     refused("mlflow.db", "database")
-    refused("empty", "holds no log")
+    refused("empty", "contains no log")
     refused("crowd", "more than 2,000 files")
     refused("missing.log", "cannot be read")
 

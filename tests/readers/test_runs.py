@@ -122,7 +122,7 @@ def test_versions_of_a_logger_of_lightning_are_counted_as_numbers(tmp_path):
 def test_of_runs_whose_age_is_not_known_one_has_to_be_named(tmp_path, files, names):
     for path in files:
         put(tmp_path / path, '[{"loss": 2, "step": 1}]')
-    with pytest.raises(BadInputError, match="not which is the newest") as error:
+    with pytest.raises(BadInputError, match="does not show which is the newest") as error:
         read_log(tmp_path)
     assert names in error.value.problem
     assert error.value.problem.isprintable()

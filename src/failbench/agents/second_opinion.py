@@ -138,7 +138,7 @@ def disagreements(diagnosis: LogDiagnosis, opinion: Opinion, model: str) -> tupl
         both = f"failbench is {sure(diagnosis.confidence)}, {model} {sure(opinion.confidence)}"
         told.append(f"Confidence: {both}.")
     if made_up := sorted(set(opinion.evidence) - set(numbered(diagnosis).values())):
-        told.append(f"Evidence: {model} rests on findings that are not there: {made_up}.")
+        told.append(f"Evidence: {model} cites findings that are not there: {made_up}.")
     return tuple(told)
 
 

@@ -93,7 +93,7 @@ def foresee(
         WHOLE,
     ] = None,
     summary: Annotated[
-        Path | None, Parameter(help="what the kernel holds, as docs/notebooks.md")
+        Path | None, Parameter(help="facts about the kernel, as docs/notebooks.md")
     ] = None,
     files: Annotated[
         Path | None, Parameter(help="data that the cells read, copied beside them")
@@ -192,7 +192,7 @@ def _document(asked: Asked, told: str, answers: dict[str, Any], facts: Facts) ->
 
 
 def _page(asked: Asked, told: str, answers: dict[str, Any], facts: Facts) -> str:
-    known = "what the kernel holds" if told == "all" else "code alone"
+    known = "facts about the kernel" if told == "all" else "code alone"
     lines = [f"Cell {asked.index}, after {len(asked.executed)} cells, from {known}:"]
     labels = {predictor.name: predictor.label for predictor in PREDICTORS}
     for name, answer in answers.items():

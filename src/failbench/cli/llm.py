@@ -131,7 +131,7 @@ def prompt(
     /,
     *,
     reads: Annotated[
-        Reads, Parameter(help="what it shows (default: telemetry, as the paper's models read)")
+        Reads, Parameter(help="what it shows (default: telemetry, as the original's models read)")
     ] = "telemetry",
 ) -> int:
     """Print the prompt of a run, and the hash that identifies its answers."""

@@ -73,7 +73,7 @@ def reasoning(
     output: Output = REASONING,
     work: Annotated[Path, Parameter(help="for what is not finished")] = REASONING_WORK,
     workers: Workers = 1,
-    again: Annotated[bool, Parameter(help="also those that are known")] = False,
+    again: Annotated[bool, Parameter(help="also those that are recorded")] = False,
 ) -> int:
     """Record the models of reasoning that are missing or out of date, and write their traces."""
     from rich import progress as shown

@@ -92,7 +92,7 @@ def read_causes(
     folder = SCENARIOS if folder is None else folder
     if not folder.is_dir():
         remedy = "Name a folder of files <category>/<id>.json with --scenarios."
-        raise BadInputError(folder, "(folder)", "holds no scenario files.", remedy)
+        raise BadInputError(folder, "(folder)", "contains no scenario files.", remedy)
     scenarios = read_scenarios(folder)
     if unknown := set(only) - {scenario.id for scenario in scenarios}:
         problem = f"there is no scenario {min(unknown)!r}."
@@ -120,7 +120,7 @@ def _folder_of_others(output: Path | None) -> Path:
     reference = known_reference()
     roots = (Path(), *(() if reference is None else (reference.root,)))
     if output.resolve() in {(root / TELEMETRY).resolve() for root in roots}:
-        problem = "holds the runs of the benchmark, and no others."
+        problem = "is for the runs of the benchmark alone."
         raise BadInputError(output, "--output", problem, remedy)
     return output
 
@@ -153,7 +153,7 @@ class Wanted:
     seeds: Annotated[
         int | None, Parameter(help="per scenario (default: params.yaml)"), POSITIVE
     ] = None
-    again: Annotated[Sequence[str], Parameter(help="record these runs even if known")] = ()
+    again: Annotated[Sequence[str], Parameter(help="record these runs even if recorded")] = ()
     workers: Annotated[
         int | None, Parameter(help="runs at a time (default: processors)"), POSITIVE
     ] = None
@@ -224,7 +224,7 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
         remedy = "Name it there, with its seeds and successes."
         raise BadInputError(file, "record.settings", problem, remedy)
     if wanted.known is not None and not (wanted.known / "runs.parquet").exists():
-        problem = "holds no runs.parquet."
+        problem = "contains no runs.parquet."
         raise BadInputError(wanted.known, "--known", problem, "Name a folder of telemetry.")
     stop = threading.Event() if merge else stop_after(wanted.minutes)
     if shard is not None:
@@ -338,7 +338,7 @@ def _carry_signals(
 
     known = read_known_signals(folder)
     if known is None:
-        raise BadInputError(folder, "(folder)", "holds no signals.", "Record them first.")
+        raise BadInputError(folder, "(folder)", "contains no signals.", "Record them first.")
     recordings = [SignalRecording(campaign, level, known) for campaign in campaigns]
     carrying = Carrying(recordings, known)
     if not carrying.outdated:

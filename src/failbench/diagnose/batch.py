@@ -246,7 +246,7 @@ def writer_of(path: Path) -> Writer:
     *others, last = WRITERS
     if not path.is_dir() and (write := WRITERS.get(path.suffix.lower())) is not None:
         return write
-    problem = f"the suffix {path.suffix!r} is of no known format."
+    problem = f"the suffix {path.suffix!r} is of no supported format."
     if path.is_dir():
         problem = "is a folder."
     elif not path.suffix:

@@ -83,7 +83,7 @@ def read_configuration(path: Path) -> Configuration:
         raise _refused(path, f"cannot be read: {reason}.", "Mend it, or name another.") from error
     if not values:
         remedy = "Name a file of JSON, YAML or lines such as lr=1e-4."
-        raise _refused(path, "holds no settings.", remedy)
+        raise _refused(path, "contains no settings.", remedy)
     lines = _lines_of_names(text)
     ends = (_plain(name).rpartition(".")[2] for name, _ in values)
     settings = (Setting(*each, lines.get(end)) for each, end in zip(values, ends, strict=True))

@@ -109,7 +109,7 @@ def diagnose_log(
     read = read_log(Path(log), run, hints)
     if read.is_empty and not read.words:
         remedy = "Name a log with a loss in it, or paste the error with its traceback."
-        problem = "holds no measurement, error or end that is known."
+        problem = "contains no measurement, error or end that can be read."
         raise BadInputError(log, "(log)", problem, remedy)
     good = None if against is None else read_log(Path(against), None, hints)
     fitted = None if bounds is None else read_bounds(Path(bounds), CATALOGUE).intervals()
@@ -263,7 +263,7 @@ def _uncertainty_of(log: Log, status: Status, hypotheses: Sequence[Hypothesis]) 
     if 0 < losses < SHORT:
         said.append(f"The log has {losses} losses alone: their course says little.")
     if not losses and log.history is None:
-        said.append("There is no course of a loss: the answer rests on words alone.")
+        said.append("There is no course of a loss: the answer depends on words alone.")
     if status == "healthy":
         said.append(
             "That nothing stands out does not prove the training right: wrong data or labels may "
@@ -281,11 +281,11 @@ def _uncertainty_of(log: Log, status: Status, hypotheses: Sequence[Hypothesis]) 
         )
         return tuple(said)
     if not any(event.kind != "warning" for event in log.events):
-        said.append("The log says of no error and no end: the answer rests on its numbers.")
+        said.append("The log shows no error and no end: the answer depends on its numbers.")
     if not hypotheses:
-        said.append("Nothing in the log speaks for a cause.")
+        said.append("Nothing in the log indicates a cause.")
     elif not hypotheses[0].findings:
-        said.append("The first cause rests on the words of the log as a whole, and on no one line.")
+        said.append("The first cause depends on the words of the log as a whole, not on one line.")
     elif not any(each.strength == "direct" for each in hypotheses[0].findings):
         said.append("All evidence for the first cause is circumstantial: it has other causes too.")
     if log.history is None:

@@ -150,7 +150,7 @@ def read_ranks(folder: Path) -> Ranks:
     found = rank_folders(folder)
     if not found:
         remedy = "Name a folder with a monitor's log of each rank in rank0, rank1, ..."
-        raise BadInputError(folder, "(folder)", "holds no logs of several ranks.", remedy)
+        raise BadInputError(folder, "(folder)", "contains no logs of several ranks.", remedy)
     return {rank: read_history(path) for rank, path in found.items()}
 
 

@@ -180,7 +180,7 @@ def consoles(data: Path, part: Part) -> list[Console]:
     broken = {each.program for each in recorded if each.problems}
     programs = {each.name: each for each in read_programs(data, part)}
     if missing := {each.program for each in recorded} - programs.keys():
-        problem = f"has no program {min(missing)}, of which {RECORDED} tells."
+        problem = f"has no program {min(missing)}, which {RECORDED} refers to."
         raise BadInputError(data / part, "(folder)", problem, _RESTORE)
     runs = [(programs[each.program], each.run) for each in recorded if each.program not in broken]
     return [_console(program, run, readings.get(program.name)) for program, run in runs]

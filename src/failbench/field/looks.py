@@ -130,7 +130,7 @@ def _totals_of(asked: str, what: str) -> Iterator[Total]:
     yield Total(f"{name}_high", sure, _RIGHT, f"{what}: right at high")
     yield Total(f"{name}_cause", told & known, _FIRST, f"{what}: root cause first")
     yield Total(f"{name}_three", told & known, _AMONG, f"{what}: root cause in the first three")
-    yield Total(f"{name}_untold", untold & _FAILS, _RIGHT, f"{what}: category right, not told")
+    yield Total(f"{name}_untold", untold & _FAILS, _RIGHT, f"{what}: category right, not informed")
     failed, found = _STATUS == "failed", pl.col("found")
     yield Total(
         f"{name}_healthy_failed", untold & ~_FAILS, failed, f"{what}: healthy called failed"
@@ -158,8 +158,8 @@ TOTALS: Final = (
     Total("silent", _UNTOLD & _SILENT, _STATUS == "healthy", "Silent faults called healthy"),
     Total("healthy_failed", _UNTOLD & ~_FAILS, _STATUS == "failed", "Healthy called failed"),
     Total("healthy_found", _UNTOLD & ~_FAILS, pl.col("found"), "Healthy, something found"),
-    Total("untold", _UNTOLD & _FAILS, _RIGHT, "Category right, not told"),
-    Total("against", _BESIDE & _FAILS, _RIGHT, "Category right, not told, beside a good run"),
+    Total("untold", _UNTOLD & _FAILS, _RIGHT, "Category right, not informed"),
+    Total("against", _BESIDE & _FAILS, _RIGHT, "Category right, not informed, beside a good run"),
     Total("against_curves", _BESIDE & _SILENT, _RIGHT, "Beside it, of what curves show"),
     *_totals_of(MONITOR, "With the monitor"), *_totals_of(BESIDE, "With both"),
     Total(

@@ -248,7 +248,7 @@ def read_corpus(folder: Path) -> tuple[Pair, ...]:
                 raise BadInputError(place, "metadata.failbench.pair", problem, "Rename one.")
             pairs[pair.card.pair] = pair
     if not pairs:
-        raise BadInputError(folder, "(folder)", "holds no pair of notebooks.", REMEDY)
+        raise BadInputError(folder, "(folder)", "contains no pair of notebooks.", REMEDY)
     return tuple(pairs.values())
 
 

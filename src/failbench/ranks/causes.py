@@ -121,7 +121,7 @@ def read_rank_causes(folder: Path) -> tuple[RankCause, ...]:
     paths = sorted((folder / "causes").glob("*.json"))
     if not paths:
         remedy = "Name the folder data/ranks of a checkout."
-        raise BadInputError(folder / "causes", "(folder)", "holds no causes.", remedy)
+        raise BadInputError(folder / "causes", "(folder)", "contains no causes.", remedy)
     causes = []
     for path in paths:
         cause = validated(RankCause, read_json(path, _REMEDY), path, _REMEDY)

@@ -60,7 +60,7 @@ DOMAINS: Final = {
     "guess": (pl.col("guess").is_between(0, 1), "between 0 and 1"),
 }
 
-REMEDY: Final = "docs/traces.md says what a file of traces holds."
+REMEDY: Final = "docs/traces.md describes a file of traces."
 WRITING_REMEDY: Final = "Make room, or name a folder that can be written."
 RESTORE: Final = "Restore it with git, or record again with `make record-reasoning`."
 LEVEL: Final = 19  # of zstd: a recording is written once and read often

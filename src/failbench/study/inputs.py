@@ -184,6 +184,6 @@ def scale_note(runs: int, ranges: Spans) -> str:
         f"Measured on small models: {runs:,} runs on a CPU, {span('layers')} layers, "
         f"{span('parameters', '.2g', MILLION)} million parameters (median {parameters:.2f} "
         f"million), a vocabulary of {ranges['vocabulary']['median']:g} tokens, "
-        f"{span('planned_steps')} planned steps; the paper's models have 12 to 110 million "
+        f"{span('planned_steps')} planned steps; the original's models have 12 to 110 million "
         f"parameters."
     )

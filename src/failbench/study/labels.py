@@ -135,10 +135,10 @@ def in_label_order(methods: Iterable[str]) -> list[str]:
 
 
 DEVELOPMENT_NOTE: Final = (
-    "Methods on invariants rest on the last version of the monitor's rules, which was made with "
-    "these scenarios in view: what they reach is development. Version 1, by the author of the "
-    "faults, was frozen before any failing run had been recorded with the monitor; what it "
-    "reached, and version 2 on the half that it was not made on, is in paper/tables/monitor."
+    "Methods on invariants use the last version of the monitor's rules, which was developed on "
+    "these scenarios: their figures are in-sample. Version 1, by the author of the faults, was "
+    "frozen before any failing run had been recorded with the monitor. Its figures, and those of "
+    "version 2 on the half that it was not developed on, are in paper/tables/monitor."
 )
 
 

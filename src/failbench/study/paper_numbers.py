@@ -188,7 +188,7 @@ def reported_numbers(reported: Reported, claim: str, count: int) -> tuple[float,
 def _unstated(claim: str, what: str) -> BadInputError:
     problem = f"is missing or is not {what}."
     place = "data/reported/paper.yaml"
-    return BadInputError(place, f"claims.{claim}", problem, "Restore it from the paper.")
+    return BadInputError(place, f"claims.{claim}", problem, "Restore it from the original.")
 
 
 def reported_accuracies(reported: Reported) -> dict[str, float]:

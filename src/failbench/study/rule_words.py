@@ -65,7 +65,7 @@ def in_words(condition: rules.Declared | rules.Condition) -> str:
         case rules.LeavesBand(feature, side):
             return f"{words(feature)} {side} the healthy band"
         case rules.StaysInBand(feature, side):
-            return f"{words(feature)} known and not {side} the healthy band"
+            return f"{words(feature)} measured and not {side} the healthy band"
         case rules.PassesLimit(feature, _):
             return f"{words(feature)} above a limit"
 
@@ -88,6 +88,6 @@ def origin(condition: rules.Declared) -> str:
         case rules.LeavesBand() | rules.StaysInBand():
             return "healthy runs"
         case rules.PassesLimit():
-            return "the paper"
+            return "the original"
         case rules.Crosses():
             return "what the feature means"

@@ -110,7 +110,7 @@ def headline(diagnosis: LogDiagnosis) -> str:
     if diagnosis.status == "healthy":
         return f"Healthy: the log shows no failure, {confidence}"
     if diagnosis.status == "no_training_log":
-        return "No training log: what was read tells of no training and of no error"
+        return "No training log: what was read shows no training and no error"
     if diagnosis.status == "too_little":
         return "Too little to say: nothing was found, and what was read does not show health"
     if diagnosis.category is not None:
@@ -291,7 +291,7 @@ def _limits(diagnosis: LogDiagnosis) -> Section:
 def _measure(diagnosis: LogDiagnosis) -> Section:
     items = []
     for number, each in enumerate(diagnosis.measure, start=1):
-        notes = [Note(each.tells, "Tells")]
+        notes = [Note(each.tells, "Shows")]
         if each.invariants:
             notes.append(Note(", ".join(each.invariants), "failbench's monitor checks it"))
         items.append(Item((each.measure,), f"{number}", tuple(notes)))

@@ -29,8 +29,8 @@ def lines_of_ranks(answer: RanksDiagnosis) -> Iterator[str]:
     yield f"  Category: {answer.follows}"
     if answer.is_by_convention:
         yield (
-            "  Which rank it is rests on a convention: values part, and do not tell who left. The "
-            "weights of rank 0 are those that the others are given."
+            "  Which rank it is depends on a convention: values differ without showing which "
+            "departed. The weights of rank 0 are those that the others are given."
         )
     if answer.cause is not None and answer.advice is not None:
         yield f"  Likely: {answer.cause.title}. {answer.advice.remedies[0].change}"

@@ -61,7 +61,7 @@ def files_below(folder: Path) -> list[Path]:
             elif stat.S_ISREG(mode):
                 paths.append(path)
         if len(paths) > MOST_FILES:
-            problem = f"holds more than {MOST_FILES:,} files."
+            problem = f"contains more than {MOST_FILES:,} files."
             raise BadInputError(folder, "(folder)", problem, "Name the folder of one run.")
     return sorted(paths)
 
@@ -187,7 +187,9 @@ def _newest_first(folder: Path, runs: list[Run]) -> list[Run]:
 def _several(folder: Path, runs: list[Run]) -> BadInputError:
     layout = runs[0].layout.split(" ")[0]
     names = _names(folder, sorted(runs, key=lambda run: run.folder))
-    problem = f"holds {len(runs):,} runs ({layout}), and not which is the newest: {names}."
+    problem = (
+        f"contains {len(runs):,} runs ({layout}), and does not show which is the newest: {names}."
+    )
     return BadInputError(folder, "(folder)", problem, "Name the folder of one of them.")
 
 

@@ -30,7 +30,7 @@ _TAR: Final = b"ustar"  # behind the name of its first file
 # how files begin that hold no text, what they are, and what to do about it
 _UNPACK: Final = "Unpack it and name what is inside: nothing is unpacked here."
 _COPY: Final = "Copy the text out of it into a file: letters are not read from pictures and pages."
-_NAME: Final = "Name a log, or export what it holds as text, CSV or JSON."
+_NAME: Final = "Name a log, or export its content as text, CSV or JSON."
 _EXPORT: Final = (
     "Export the run as CSV or JSON; of MLflow, MlflowClient().get_metric_history has its metrics."
 )
@@ -96,7 +96,7 @@ def _read_folder(folder: Path, run: str | None, hints: Hints) -> Log:
     parts = [*_parts(folder, paths, hints)]
     if all(part.is_empty for part in parts):
         why = " ".join(note for part in parts for note in part.sources[0].notes)
-        problem = f"holds no log that can be read. {why}".rstrip()
+        problem = f"contains no log that can be read. {why}".rstrip()
         endings = ", ".join(sorted(_TEXT_SUFFIXES))
         remedy = f"Name the file itself, or a folder with one that ends with {endings}."
         raise BadInputError(folder, "(folder)", problem, remedy)

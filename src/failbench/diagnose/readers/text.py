@@ -114,4 +114,4 @@ def _runs_note(numbers: Numbers) -> tuple[str, ...]:
     places = ", ".join(f"{line:,}" for line in begins[:_SHOWN]) + (
         ", ..." if begins[_SHOWN:] else ""
     )
-    return (f"It holds {len(begins) + 1:,} runs: the step begins again at line {places}.",)
+    return (f"It contains {len(begins) + 1:,} runs: the step begins again at line {places}.",)

@@ -36,7 +36,7 @@ def write_figure(views: Sequence[View], path: Path) -> None:
     references = [each.reference.model for each in views if each.reference is not None]
     models = list(dict.fromkeys([*references, *(each.part.model for each in views)]))
     if len(models) > len(LOOKS):
-        problem = f"{len(models)} models are more than can be told apart in a picture."
+        problem = f"{len(models)} models are more than can be distinguished in a picture."
         remedy = f"Name {len(LOOKS)} or fewer: --where model=a,b."
         raise BadInputError(path, "--figure", problem, remedy)
     stream, suffix = BytesIO(), path.suffix.lower()

@@ -143,7 +143,7 @@ def _columns(tables: Sequence[MainTable]) -> Iterator[str]:
         contents = "; ".join(f"`{table.name}`: {table.content}" for table in alike)
         described = _table(
             f"Key of a row: {', '.join(alike[0].key)}.",
-            ("column", "type", "unit", "what it holds"),
+            ("column", "type", "unit", "what it contains"),
             (),
             [(each.name, each.stored, each.unit, each.description) for each in alike[0].columns],
         )
