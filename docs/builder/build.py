@@ -6,19 +6,17 @@ reads no more than that folder and its configuration, and can be another one tom
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from builder.catalogue import catalogue_pages
 from builder.command_line import reference
 from builder.links import with_included, with_links
-from builder.numbers import blocks
 from builder.study_tables import tables
 
 ROOT = Path(__file__).parents[2]
@@ -52,13 +50,16 @@ def stage(root: Path, folder: Path) -> None:
     (folder / "src").symlink_to(root / "src")
     for source, place in SHARED.items():
         shutil.copy(root / source, pages / place)
+    for path in pages.rglob("*.md"):
+        text = with_included(path.read_text(encoding="utf-8"), root)
+        path.write_text(text, encoding="utf-8")
     for place, text in generated(root, pages):
         (pages / place).parent.mkdir(parents=True, exist_ok=True)
         (pages / place).write_text(text, encoding="utf-8")
     for path in pages.rglob("*.md"):
         place = path.relative_to(pages).as_posix()
-        text = with_included(path.read_text(encoding="utf-8"), root)
-        path.write_text(with_links(text, place, SHARED), encoding="utf-8")
+        text = with_links(path.read_text(encoding="utf-8"), place, SHARED)
+        path.write_text(text, encoding="utf-8")
     refuse_unlisted(folder)
 
 
@@ -66,21 +67,27 @@ def generated(root: Path, pages: Path) -> Iterator[tuple[str, str]]:
     """Pages that nobody writes, by their place; pictures go beside them."""
     yield "reference/commands.md", reference()
     yield "tables.md", tables(root)
-    for name, text in blocks(root).items():
-        path = pages / "works.md"
-        path.write_text(path.read_text(encoding="utf-8").replace(f"<!-- {name} -->", text))
     yield from catalogue_pages(root, pages)
 
 
 def refuse_unlisted(folder: Path) -> None:
     """Refuse pages that no list of the site leads to."""
     configuration = (folder / CONFIGURATION).read_text(encoding="utf-8")
-    listed = set(re.findall(r'"([\w/]+\.md)"', str(tomllib.loads(configuration)["project"]["nav"]).replace("'", '"')))
+    listed = set(_leaves(tomllib.loads(configuration)["project"]["nav"]))
     pages = {path.relative_to(folder / "pages").as_posix() for path in folder.rglob("*.md")}
     unlisted = {page for page in pages - listed if not page.startswith(BESIDE_THE_NAVIGATION)}
     if unlisted or listed - pages:
         missing = ", ".join(sorted(unlisted | (listed - pages)))
         raise SystemExit(f"{CONFIGURATION} and docs/ differ in {missing}. List each page once.")
+
+
+def _leaves(entry: object) -> Iterator[str]:
+    """The pages of a part of the navigation."""
+    if isinstance(entry, str):
+        yield entry
+    elif isinstance(entry, Mapping | list):
+        for each in entry.values() if isinstance(entry, Mapping) else entry:
+            yield from _leaves(each)
 
 
 if __name__ == "__main__":

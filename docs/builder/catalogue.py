@@ -1,7 +1,7 @@
-"""Pages of the catalogue: one for each root cause and one for each symptom, for whoever looks one up.
+"""Pages of the catalogue: one for each root cause and one for each symptom.
 
 Everything on them is declared or recorded: titles, evidence and remedies in ``failbench.causes``,
-``messages``, ``diagnose`` and ``monitor``, symptoms in ``failbench.publish.symptoms``, pictures from
+``messages``, ``diagnose`` and ``monitor``, symptoms in ``failbench.publish.symptoms``, pictures in
 telemetry. Which symptom a cause has is counted in the recorded runs.
 """
 
@@ -16,17 +16,17 @@ import polars as pl
 
 from builder.pictures import draw, reference_runs
 from failbench.base.scenarios import Scenario, read_scenarios
-from failbench.base.telemetry import Telemetry, read_telemetry
+from failbench.base.telemetry import read_telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import Cause, Remedy, advice, cause_of_scenario, causes
 from failbench.causes.support import supports
-from failbench.diagnose.checks import CHECKS
-from failbench.diagnose.courses import courses
+from failbench.diagnose.courses import Course, courses
+from failbench.diagnose.outputs.outline import CATEGORY_WORDS
+from failbench.diagnose.series import Check, checks
 from failbench.messages.catalogue import messages
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS
 from failbench.publish.symptoms import Symptom, error_text, symptom_scenarios, symptoms
 from failbench.study.cells import counted
-from failbench.study.labels import CATEGORY_LABELS
 
 MOST_SIGNS: Final = 6  # of one kind on a page, direct ones before others
 SHOWN_ERROR: Final = 300  # letters of a recorded error
@@ -75,7 +75,7 @@ def catalogue_pages(root: Path, pages: Path) -> Iterator[tuple[str, str]]:
     telemetry = read_telemetry(root / "data/telemetry")
     runs = reference_runs(telemetry)
     recorded = {name: Recorded(scenarios[name], run) for name, run in runs.items()}
-    draw(telemetry, runs, scenarios, pages / "figures/runs")
+    draw(telemetry, runs, scenarios, root, pages / "figures/runs")
     shown = symptom_scenarios(telemetry)
     for cause in causes().values():
         of_cause = [recorded[name] for name, its in cause_of_scenario().items() if its == cause.id]
@@ -93,8 +93,8 @@ def cause_page(cause: Cause, recorded: Sequence[Recorded], shown: pl.DataFrame) 
     seen = shown.filter(pl.col("scenario").is_in(names))["symptom"].unique(maintain_order=True)
     titles = {each.id: each.title for each in symptoms() if each.id in set(seen)}
     parts = [
-        head(f"{cause.title}: how to recognise and fix it", known.mechanism, cause.title),
-        f"{known.mechanism} Category: [{label(cause)}](../categories.md).\n",
+        head(f"{cause.title}: evidence and fix", known.mechanism, cause.title),
+        f"{known.mechanism} Category: [{CATEGORY_WORDS[cause.category]}](../categories.md).\n",
     ]
     if titles:
         linked = ", ".join(f"[{title}](../symptoms/{name}.md)" for name, title in titles.items())
@@ -104,7 +104,7 @@ def cause_page(cause: Cause, recorded: Sequence[Recorded], shown: pl.DataFrame) 
         parts.append("## A failing run over its healthy twin\n")
         parts += [each.picture for each in recorded[:MOST_PICTURES]]
     parts += ["## What to change\n", *_numbered(map(remedy, known.remedies))]
-    parts.append("## What tells it from other causes\n")
+    parts.append("## How to distinguish it from other causes\n")
     parts += _listed(f"{each.measure} {each.tells}" for each in known.settle)
     return "\n".join([*parts, TRY])
 
@@ -116,11 +116,13 @@ def _signs(cause: str) -> Iterator[str]:
     if said:
         yield "## What a log says\n"
         yield from _listed(f"{each.meaning} ({each.library})" for each in said[:MOST_SIGNS])
-    checks = [each for each in (*CHECKS, *courses()) if cause in each.causes[:2]]
-    checks.sort(key=lambda each: (each.strength != "direct", each.causes[0] != cause))
-    if checks:
+    declared: list[Check | Course] = [*checks().values(), *courses().values()]
+    curves = [each for each in declared if cause in each.causes[:2]]
+    curves.sort(key=lambda each: (each.strength != "direct", each.causes[0] != cause))
+    if curves:
         yield "## What curves show\n"
-        yield from _listed(f"{each.statement.rstrip('.')}." for each in checks[:MOST_SIGNS])
+        statements = dict.fromkeys(f"{each.statement.rstrip('.')}." for each in curves)
+        yield from _listed(list(statements)[:MOST_SIGNS])
 
 
 def _errors(recorded: Iterable[Recorded]) -> Iterator[str]:
@@ -150,31 +152,35 @@ def causes_page() -> str:
             "Every root cause that failbench names, with evidence, remedies and recorded runs.",
             "Root causes",
         ),
-        f"The {len(causes())} root causes that `failbench diagnose` can name. Each page has its "
-        "evidence, what to change, how to check that it helped, and recorded runs where the "
-        "benchmark has the cause.\n",
+        (
+            f"The {len(causes())} root causes that `failbench diagnose` can name. Each page has "
+            "the evidence, what to change, how to check that it helped, and recorded runs where "
+            "the benchmark has the cause.\n"
+        ),
     ]
     for category in CATEGORIES:
-        parts.append(f"## {CATEGORY_LABELS[category]}\n")
+        parts.append(f"## {CATEGORY_WORDS[category].capitalize()}\n")
         of_category = (each for each in causes().values() if each.category == category)
         parts += _listed(f"[{each.title}]({each.id}.md)" for each in of_category)
     return "\n".join(parts)
 
 
-def symptom_page(
-    symptom: Symptom, shown: pl.DataFrame, recorded: Mapping[str, Recorded]
-) -> str:
+def symptom_page(symptom: Symptom, shown: pl.DataFrame, recorded: Mapping[str, Recorded]) -> str:
     """The causes whose recorded runs show a symptom."""
     ranked = _by_cause(shown.filter(pl.col("symptom") == symptom.id))
-    some = ", ".join(f"“{each}”" for each in symptom.synonyms[:5])
-    description = f"{symptom.seen} {counted(len(ranked), 'cause')} with recorded runs and fixes."
+    number = counted(len(ranked), "root cause")
+    also = ", ".join(symptom.synonyms[:6])
     parts = [
-        head(f"{symptom.title}: {counted(len(ranked), 'cause')} and what to change", description,
-             symptom.title),
-        f"{symptom.seen} People search for {some}.\n",
-        f"{counted(len(ranked), 'root cause').capitalize()} of the benchmark show this. "
-        "They are in the order of how many of their recorded runs do, "
-        "which is not how common they are elsewhere.\n",
+        head(
+            f"{symptom.title} in training: {number}, with recorded runs and fixes",
+            f"{symptom.seen} {number.capitalize()}, what distinguishes them, and what to change.",
+            symptom.title,
+        ),
+        f"{symptom.seen} Also called: {also}.\n",
+        (
+            f"{number.capitalize()} of the benchmark, in the order of how many recorded runs show "
+            "this. That is not how common they are elsewhere.\n"
+        ),
     ]
     for cause, counts in ranked.items():
         known = advice()[cause]
@@ -184,10 +190,12 @@ def symptom_page(
         runs = sum(runs for _, runs in counts.values())
         parts += [
             f"## {causes()[cause].title}\n",
-            f"{known.mechanism} Shown by {times} of {counted(runs, 'recorded run')}. "
-            f"[All about this cause](../causes/{cause}.md).\n",
+            (
+                f"{known.mechanism} Shown by {times} of {counted(runs, 'recorded run')}. "
+                f"[All about this cause](../causes/{cause}.md).\n"
+            ),
             recorded[first].picture,
-            f"**To tell it from others:** {known.settle[0].measure} {known.settle[0].tells}\n",
+            f"**To distinguish it:** {known.settle[0].measure} {known.settle[0].tells}\n",
             f"**To change:** {quick.change}\n",
         ]
     return "\n".join([*parts, TRY])
@@ -201,8 +209,10 @@ def symptoms_page(shown: pl.DataFrame) -> str:
             "NaN, loss spike, plateau, out of memory, hang, slow steps: causes with recorded runs.",
             "By symptom",
         ),
-        "What do you see? Each page has the causes that show it in recorded runs, each over its "
-        "healthy twin, what tells them apart, and what to change.\n",
+        (
+            "What do you see? Each page has the causes that show it in recorded runs, each over "
+            "its healthy twin, what distinguishes them, and what to change.\n"
+        ),
         "| Symptom | What is seen | Causes |\n| --- | --- | --: |",
     ]
     for symptom in symptoms():
@@ -226,11 +236,6 @@ def remedy(given: Remedy) -> str:
         f"{given.change} {given.why}\n    - *Expect:* {given.expected}\n"
         f"    - *Check:* {given.verify}\n    - *If not:* {given.otherwise}"
     )
-
-
-def label(cause: Cause) -> str:
-    """The category of a cause as people read it."""
-    return CATEGORY_LABELS[cause.category].lower()
 
 
 def head(title: str, description: str, heading: str) -> str:

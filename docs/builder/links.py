@@ -31,12 +31,12 @@ def with_included(markdown: str, root: Path) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """What stands below a heading, up to the next of its level or a higher one.
+    r"""What stands below a heading, up to the next of its level or a higher one.
 
     Examples
     --------
-    >>> section("# A\\n\\n## B\\n\\nb\\n\\n### C\\n\\nc\\n\\n## D\\n", "B")
-    'b\\n\\n### C\\n\\nc'
+    >>> section("# A\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n", "B")
+    'b\n\n### C\n\nc'
     """
     found = re.search(rf"^(#+) {re.escape(heading)}$", text, re.MULTILINE)
     if found is None:

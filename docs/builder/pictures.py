@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+import matplotlib as mpl
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -18,8 +20,9 @@ from failbench.study.run_curves import PANELS, Panel, logarithmic, mark_steps, p
 from failbench.study.style import FULL_WIDTH, LINE, TWIN
 
 SETTING: Final = {"architecture": "transformer", "optimizer": "adamw", "seed": 0}
+STYLE: Final = "figures/matplotlibrc"
 HEIGHT: Final = 1.7
-LOSS: Final = PANELS[0]
+LOSS: Final = replace(PANELS[0], title="Loss (dots: held out)")
 OTHERS: Final = {panel.columns[0]: panel for panel in PANELS[1:]}
 SIGNAL_OF_OUTCOME: Final = {
     "slow": "tokens_per_second",
@@ -38,20 +41,22 @@ def draw(
     telemetry: Telemetry,
     runs: Mapping[str, Mapping[str, object]],
     scenarios: Mapping[str, Scenario],
+    root: Path,
     folder: Path,
 ) -> None:
-    """A picture for each scenario."""
+    """A picture for each scenario, in the style of all figures of the checkout."""
     ids = [run[name] for run in runs.values() for name in ("run_id", "twin")]
     kept = Telemetry(
         telemetry.runs.filter(pl.col("run_id").is_in(ids)),
         telemetry.steps.filter(pl.col("run_id").is_in(ids)),
     )
-    for name, run in runs.items():
-        curves = run_curves(kept, str(run["run_id"]))
-        panels = (LOSS, OTHERS[_signal(scenarios[name], str(run["outcome"]))])
-        title = scenarios[name].title
-        drawn = partial(_draw, curves, panels, run)
-        save_picture(Picture(title, title, FULL_WIDTH, HEIGHT, drawn), folder / f"{name}.svg")
+    with mpl.rc_context(fname=root / STYLE):
+        for name, run in runs.items():
+            curves = run_curves(kept, str(run["run_id"]))
+            panels = (LOSS, OTHERS[_signal(scenarios[name], str(run["outcome"]))])
+            title = scenarios[name].title
+            drawn = partial(_draw, curves, panels, run)
+            save_picture(Picture(title, title, FULL_WIDTH, HEIGHT, drawn), folder / f"{name}.svg")
 
 
 def _signal(scenario: Scenario, outcome: str) -> str:
