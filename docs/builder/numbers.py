@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,6 @@ from failbench.study.cells import estimate_text
 
 ROOT: Final = Path(__file__).parents[2]
 TEXTS: Final = Path(__file__).with_name("numbers.yaml")
-STUDIES: Final = ("diagnose_logs", "monitor")
 ANSWERS: Final = Path("data/measurements/diagnose_logs/outside.parquet")
 CONFIDENCE: Final = 0.95
 
@@ -33,7 +33,13 @@ WRITTEN: Final = {
 }
 """Blocks that a stage wrote, by their file in paper/tables."""
 
-FILLED: Final = ("README.md", "docs/works.md", "docs/crashes.md", "skills/failbench/SKILL.md")
+FILLED: Final = (
+    "README.md",
+    "docs/works.md",
+    "docs/studies.md",
+    "docs/crashes.md",
+    "skills/failbench/SKILL.md",
+)
 EXAMPLE: Final = "paper/tables/diagnose_logs/example.md"
 SHOWN: Final = {"Found": 1, "What to change": 1, "Also possible": 9}
 """Parts of an answer that are shown, and how many of their items."""
@@ -43,9 +49,10 @@ def blocks(root: Path = ROOT) -> dict[str, str]:
     """Every block by its name."""
     texts = yaml.safe_load(TEXTS.read_text(encoding="utf-8"))
     metrics = {
-        study: json.loads((root / f"data/metrics/{study}.json").read_text(encoding="utf-8"))
-        for study in STUDIES
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in (root / "data/metrics").glob("*.json")
     }
+    metrics["titles"] = {path.stem: title(path) for path in (root / "figures").glob("*.svg")}
     captions = Captions(TEXTS, texts, metrics)
     found = {name: _block(captions.notes(name)) for name in texts}
     found["by library"] = libraries(root)
@@ -74,6 +81,12 @@ def _block(notes: Iterable[str]) -> str:
     return "".join(
         note if note[0] in "-|" else f"\n{note}" for note in (f"{each}\n" for each in notes)
     ).lstrip()
+
+
+def title(figure: Path) -> str:
+    """The finding above a figure."""
+    found = re.search("<title>(.*?)</title>", figure.read_text(encoding="utf-8"), re.DOTALL)
+    return "" if found is None else unescape(found[1])
 
 
 def libraries(root: Path) -> str:
