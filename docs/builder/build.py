@@ -35,7 +35,7 @@ def build(site: Path, root: Path = ROOT) -> None:
         stage(root, folder)
         command = [sys.executable, "-m", "zensical", "build", "--strict", "-f", CONFIGURATION]
         if subprocess.run(command, cwd=folder, check=False).returncode:
-            raise SystemExit("The site has faults, which stand above: mend them.")
+            raise SystemExit("The site has faults, which stand above: correct them.")
         shutil.rmtree(site, ignore_errors=True)
         shutil.copytree(folder / "site", site)
 

@@ -88,13 +88,13 @@ def catalogue_pages(root: Path, pages: Path) -> Iterator[tuple[str, str]]:
 
 def cause_page(cause: Cause, recorded: Sequence[Recorded], shown: pl.DataFrame) -> str:
     """How a cause is recognised and what to change."""
-    known = advice()[cause.id]
+    advised = advice()[cause.id]
     names = [each.scenario.id for each in recorded]
     seen = shown.filter(pl.col("scenario").is_in(names))["symptom"].unique(maintain_order=True)
     titles = {each.id: each.title for each in symptoms() if each.id in set(seen)}
     parts = [
-        head(f"{cause.title}: evidence and fix", known.mechanism, cause.title),
-        f"{known.mechanism} Category: [{CATEGORY_WORDS[cause.category]}](../categories.md).\n",
+        head(f"{cause.title}: evidence and fix", advised.mechanism, cause.title),
+        f"{advised.mechanism} Category: [{CATEGORY_WORDS[cause.category]}](../categories.md).\n",
     ]
     if titles:
         linked = ", ".join(f"[{title}](../symptoms/{name}.md)" for name, title in titles.items())
@@ -103,19 +103,19 @@ def cause_page(cause: Cause, recorded: Sequence[Recorded], shown: pl.DataFrame) 
     if recorded:
         parts.append("## A failing run over its healthy twin\n")
         parts += [each.picture for each in recorded[:MOST_PICTURES]]
-    parts += ["## What to change\n", *_numbered(map(remedy, known.remedies))]
+    parts += ["## What to change\n", *_numbered(map(remedy, advised.remedies))]
     parts.append("## How to distinguish it from other causes\n")
-    parts += _listed(f"{each.measure} {each.tells}" for each in known.settle)
+    parts += _listed(f"{each.measure} {each.tells}" for each in advised.settle)
     return "\n".join([*parts, TRY])
 
 
 def _signs(cause: str) -> Iterator[str]:
     """What a log says: messages of libraries, and courses of what is logged."""
-    said = [each for each in messages() if cause in each.causes[:2]]
-    said.sort(key=lambda each: (each.causes[0] != cause, each.strength != "direct"))
-    if said:
+    found = [each for each in messages() if cause in each.causes[:2]]
+    found.sort(key=lambda each: (each.causes[0] != cause, each.strength != "direct"))
+    if found:
         yield "## What a log says\n"
-        yield from _listed(f"{each.meaning} ({each.library})" for each in said[:MOST_SIGNS])
+        yield from _listed(f"{each.meaning} ({each.library})" for each in found[:MOST_SIGNS])
     declared: list[Check | Course] = [*checks().values(), *courses().values()]
     curves = [each for each in declared if cause in each.causes[:2]]
     curves.sort(key=lambda each: (each.strength != "direct", each.causes[0] != cause))
@@ -139,7 +139,7 @@ def _broken(cause: str) -> Iterator[str]:
     broken = [each for each in supports("invariant").values() if cause in each.causes[:2]]
     broken.sort(key=lambda each: (each.strength != "direct", each.causes[0] != cause))
     if broken:
-        yield "## What no longer holds\n"
+        yield "## What is no longer true\n"
         yield "The [monitor](../monitor.md) checks these in a live run:\n"
         yield from _listed(f"{statements[each.id]} (`{each.id}`)" for each in broken[:MOST_SIGNS])
 
@@ -183,19 +183,19 @@ def symptom_page(symptom: Symptom, shown: pl.DataFrame, recorded: Mapping[str, R
         ),
     ]
     for cause, counts in ranked.items():
-        known = advice()[cause]
-        quick = next((each for each in known.remedies if each.quick), known.remedies[0])
+        advised = advice()[cause]
+        quick = next((each for each in advised.remedies if each.quick), advised.remedies[0])
         first = next(iter(counts))
         times = sum(times for times, _ in counts.values())
         runs = sum(runs for _, runs in counts.values())
         parts += [
             f"## {causes()[cause].title}\n",
             (
-                f"{known.mechanism} Shown by {times} of {counted(runs, 'recorded run')}. "
+                f"{advised.mechanism} Shown by {times} of {counted(runs, 'recorded run')}. "
                 f"[All about this cause](../causes/{cause}.md).\n"
             ),
             recorded[first].picture,
-            f"**To distinguish it:** {known.settle[0].measure} {known.settle[0].tells}\n",
+            f"**To distinguish it:** {advised.settle[0].measure} {advised.settle[0].tells}\n",
             f"**To change:** {quick.change}\n",
         ]
     return "\n".join([*parts, TRY])

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 import yaml
@@ -36,6 +36,7 @@ WRITTEN: Final = {
 FILLED: Final = (
     "README.md",
     "docs/works.md",
+    "docs/results.md",
     "docs/studies.md",
     "docs/crashes.md",
     "skills/failbench/SKILL.md",
@@ -53,6 +54,7 @@ def blocks(root: Path = ROOT) -> dict[str, str]:
         for path in (root / "data/metrics").glob("*.json")
     }
     metrics["titles"] = {path.stem: title(path) for path in (root / "figures").glob("*.svg")}
+    metrics["scale"] = scale(metrics["benchmark"])
     captions = Captions(TEXTS, texts, metrics)
     found = {name: _block(captions.notes(name)) for name in texts}
     found["by library"] = libraries(root)
@@ -83,6 +85,13 @@ def _block(notes: Iterable[str]) -> str:
     ).lstrip()
 
 
+def scale(benchmark: Mapping[str, Any]) -> dict[str, str]:
+    """How large the benchmark is, as people read such numbers."""
+    millions = {name: f"{value / 1e6:.2g}" for name, value in benchmark["parameters"].items()}
+    runs = benchmark["runs"]
+    return {"runs": f"{runs['all']:,}", "failed": f"{runs['failure']:,}", **millions}
+
+
 def title(figure: Path) -> str:
     """The finding above a figure."""
     found = re.search("<title>(.*?)</title>", figure.read_text(encoding="utf-8"), re.DOTALL)
@@ -101,8 +110,8 @@ def libraries(root: Path) -> str:
         .sort("n", "library", descending=[True, False])
     )
     rows = ["| Library | n | Category of five, % |", "| --- | --: | --: |"]
-    for name, n, right in rates.iter_rows():
-        rows.append(f"| {name} | {n} | {estimate_text(wilson_row(right, n, CONFIDENCE))} |")
+    for name, n, share in rates.iter_rows():
+        rows.append(f"| {name} | {n} | {estimate_text(wilson_row(share, n, CONFIDENCE))} |")
     return "\n".join(rows) + "\n"
 
 

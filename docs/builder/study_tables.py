@@ -1,4 +1,4 @@
-"""One page of every table and figure that a stage wrote: what the paper has no room for."""
+"""One page of every table and figure that a stage wrote: for whoever looks one up."""
 
 from __future__ import annotations
 
