@@ -171,7 +171,7 @@ lock:  ## resolve the lock files anew (needs uv)
 		"google-auth; sys_platform == 'never'" "uvicorn; sys_platform == 'never'" | { \
 		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' \
 		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' 'time-machine>=3' \
-		'zensical>=0.0.73' 'mkdocstrings-python>=2.0' \
+		'zensical>=0.0.73,<0.1' 'mkdocstrings-python>=2.0' \
 		'playwright>=1.49' 'axe-playwright-python>=0.1.4' 'mcp>=2.3,<3' | \
 		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0

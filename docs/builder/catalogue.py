@@ -29,6 +29,7 @@ from failbench.publish.symptoms import Symptom, error_text, symptom_scenarios, s
 from failbench.study.cells import counted
 
 MOST_SIGNS: Final = 6  # of one kind on a page, direct ones before others
+COMMON: Final = ("torch", "cuda", "python", "any")  # libraries whose messages stand first
 SHOWN_ERROR: Final = 300  # letters of a recorded error
 MOST_PICTURES: Final = 3  # of one cause
 HEAD: Final = '---\ntitle: "{title}"\ndescription: "{description}"\n---\n\n# {heading}\n'
@@ -112,7 +113,9 @@ def cause_page(cause: Cause, recorded: Sequence[Recorded], shown: pl.DataFrame) 
 def _signs(cause: str) -> Iterator[str]:
     """What a log says: messages of libraries, and courses of what is logged."""
     found = [each for each in messages() if cause in each.causes[:2]]
-    found.sort(key=lambda each: (each.causes[0] != cause, each.strength != "direct"))
+    found.sort(
+        key=lambda m: (m.causes[0] != cause, m.library not in COMMON, m.strength != "direct")
+    )
     if found:
         yield "## What a log says\n"
         yield from _listed(f"{each.meaning} ({each.library})" for each in found[:MOST_SIGNS])
