@@ -23,13 +23,15 @@ from failbench.causes.support import supports
 from failbench.diagnose.courses import Course, courses
 from failbench.diagnose.outputs.outline import CATEGORY_WORDS
 from failbench.diagnose.series import Check, checks
-from failbench.messages.catalogue import messages
+from failbench.messages.catalogue import Message, messages
+from failbench.messages.literals import required_literals
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS
 from failbench.publish.symptoms import Symptom, error_text, symptom_scenarios, symptoms
 from failbench.study.cells import counted
 
 MOST_SIGNS: Final = 6  # of one kind on a page, direct ones before others
 COMMON: Final = ("torch", "cuda", "python", "any")  # libraries whose messages stand first
+SHORTEST_WORDS: Final = 10  # letters of a message that are recognised
 SHOWN_ERROR: Final = 300  # letters of a recorded error
 MOST_PICTURES: Final = 3  # of one cause
 HEAD: Final = '---\ntitle: "{title}"\ndescription: "{description}"\n---\n\n# {heading}\n'
@@ -118,7 +120,7 @@ def _signs(cause: str) -> Iterator[str]:
     )
     if found:
         yield "## What a log says\n"
-        yield from _listed(f"{each.meaning} ({each.library})" for each in found[:MOST_SIGNS])
+        yield from _listed(message(each) for each in found[:MOST_SIGNS])
     declared: list[Check | Course] = [*checks().values(), *courses().values()]
     curves = [each for each in declared if cause in each.causes[:2]]
     curves.sort(key=lambda each: (each.strength != "direct", each.causes[0] != cause))
@@ -128,10 +130,18 @@ def _signs(cause: str) -> Iterator[str]:
         yield from _listed(list(statements)[:MOST_SIGNS])
 
 
+def message(given: Message) -> str:
+    """What a message means, after the longest of its words that never change."""
+    literals = required_literals(given.pattern.pattern)
+    words = max((each.strip() for each in literals), key=len, default="").replace("`", "'")
+    meaning = f"{given.meaning} ({given.library})"
+    return f"`{words}`: {meaning}" if len(words) >= SHORTEST_WORDS else meaning
+
+
 def _errors(recorded: Iterable[Recorded]) -> Iterator[str]:
     texts = {error_text(each.run) for each in recorded} - {None}
     if texts:
-        yield "Recorded errors:\n"
+        yield "As recorded:\n"
         yield "```text"
         yield from sorted(text[:SHOWN_ERROR] for text in texts if text is not None)
         yield "```\n"
@@ -197,6 +207,7 @@ def symptom_page(symptom: Symptom, shown: pl.DataFrame, recorded: Mapping[str, R
                 f"{advised.mechanism} Shown by {times} of {counted(runs, 'recorded run')}. "
                 f"[All about this cause](../causes/{cause}.md).\n"
             ),
+            *_errors([recorded[first]]),
             recorded[first].picture,
             f"**To distinguish it:** {advised.settle[0].measure} {advised.settle[0].tells}\n",
             f"**To change:** {quick.change}\n",
