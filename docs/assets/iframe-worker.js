@@ -8,7 +8,7 @@ if (window.location.protocol === "file:") {
       this.frame.title = "search";
       document.body.append(this.frame);
       const inside = this.frame.contentWindow;
-      inside.postMessage = (data) => this.onmessage?.(new MessageEvent("message", { data }));
+      inside.postMessage = (data) => this.receive(structuredClone(data));
       this.ready = new Promise((resolve, reject) => {
         const script = this.frame.contentDocument.createElement("script");
         script.src = url;
@@ -19,7 +19,12 @@ if (window.location.protocol === "file:") {
       this.ready.catch((error) => this.onerror?.(new ErrorEvent("error", { error })));
     }
 
-    postMessage(data) {
+    receive(data) {
+      setTimeout(() => this.onmessage?.(new MessageEvent("message", { data })));
+    }
+
+    postMessage(message) {
+      const data = structuredClone(message); // as it is now: a page goes on to change it
       this.ready.then(() => {
         const inside = this.frame.contentWindow;
         inside.dispatchEvent(new inside.MessageEvent("message", { data }));

@@ -140,17 +140,20 @@ def test_pages_ask_for_nothing_outside_fit_the_screen_and_raise_no_error(
     page = browser.new_page(viewport={"width": width, "height": 900})
     asked: list[str] = []
     wrong: list[str] = []
+    failed: list[tuple[str, str]] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.on("requestfailed", lambda request: wrong.append(request.url))
+    page.on("requestfailed", lambda request: failed.append((request.url, request.failure)))
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
     for name in PAGES:
         page.goto(f"file://{site}/{name}.html")
         page.wait_for_load_state("networkidle")
-        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert len(asked) > len(PAGES)
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert wrong == []
+    # what a page still asks for when the next one is opened is given up
+    assert [each for each in failed if "ERR_ABORTED" not in each[1]] == []
 
 
 @pytest.mark.system
@@ -158,9 +161,8 @@ def test_the_search_finds_a_page_without_a_server(site: Path, browser: Any) -> N
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(f"file://{site}/index.html")
     page.keyboard.press("/")
-    page.get_by_text("results").first.wait_for(timeout=30_000)  # the index is read, and answers
     page.keyboard.type("StoppingMonitor", delay=50)
-    found = page.locator('a[href*="StoppingMonitor"]').last
+    found = page.locator('a[href*="StoppingMonitor"]').first
     found.wait_for(timeout=30_000)
     found.click()
     page.wait_for_load_state()
