@@ -227,11 +227,11 @@ def symptoms_page(shown: pl.DataFrame) -> str:
             "What do you see? Each page has the causes that show it in recorded runs, each over "
             "its healthy twin, what distinguishes them, and what to change.\n"
         ),
-        "| Symptom | What is seen | Causes |\n| --- | --- | --: |",
     ]
     for symptom in symptoms():
         number = len(_by_cause(shown.filter(pl.col("symptom") == symptom.id)))
-        parts.append(f"| [{symptom.title}]({symptom.id}.md) | {symptom.seen} | {number} |")
+        causes_of_it = counted(number, "cause")
+        parts.append(f"- **[{symptom.title}]({symptom.id}.md)** ({causes_of_it}). {symptom.seen}")
     return "\n".join(parts) + "\n"
 
 
