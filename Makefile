@@ -153,25 +153,8 @@ llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what 
 paper: $(STUDY)  ## regenerate what changed, down to paper/paper.pdf and paper/report.html
 	@$(IN_VENV) dvc repro
 
-readme:  ## put the findings and the tables into README.md
-	@sed -i -e '/<!-- answer: begin -->/,/<!-- answer: end -->/{//!d}' \
-		-e '/<!-- answer: begin -->/r paper/tables/diagnose_logs/example.md' \
-		-e '/<!-- finding: begin -->/,/<!-- finding: end -->/{//!d}' \
-		-e '/<!-- finding: begin -->/r paper/tables/intervals/finding.md' \
-		-e '/<!-- learnt finding: begin -->/,/<!-- learnt finding: end -->/{//!d}' \
-		-e '/<!-- learnt finding: begin -->/r paper/tables/diagnose_logs/learnt.md' \
-		-e '/<!-- authors finding: begin -->/,/<!-- authors finding: end -->/{//!d}' \
-		-e '/<!-- authors finding: begin -->/r paper/tables/authors/finding.md' \
-		-e '/<!-- external finding: begin -->/,/<!-- external finding: end -->/{//!d}' \
-		-e '/<!-- external finding: begin -->/r paper/tables/external_default/finding.md' \
-		-e '/<!-- crashes finding: begin -->/,/<!-- crashes finding: end -->/{//!d}' \
-		-e '/<!-- crashes finding: begin -->/r paper/tables/crash_prediction/finding.md' \
-		-e '/<!-- equal finding: begin -->/,/<!-- equal finding: end -->/{//!d}' \
-		-e '/<!-- equal finding: begin -->/r paper/tables/equal_code/finding.md' \
-		-e '/<!-- logs table: begin -->/,/<!-- logs table: end -->/{//!d}' \
-		-e '/<!-- logs table: begin -->/r paper/tables/diagnose_logs/headline.md' \
-		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
-		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md docs/crashes.md skills/failbench/SKILL.md
+readme: $(STUDY)  ## put the findings and the tables into README.md, the skill and pages
+	@$(IN_VENV) PYTHONPATH=docs python -m builder.numbers
 
 release: $(STUDY)  ## build wheel and sdist in dist/, and try each alone
 	@rm -rf dist
@@ -180,7 +163,7 @@ release: $(STUDY)  ## build wheel and sdist in dist/, and try each alone
 	@$(IN_VENV) python -m pytest -q -m system tests/system/test_distributions.py
 
 site: $(RECORDER)  ## build the documentation into site/, which opens from disk; a broken link ends it
-	@$(IN_VENV) NO_MKDOCS_2_WARNING=1 mkdocs build --strict
+	@$(IN_VENV) PYTHONPATH=docs python -m builder.build site
 
 tutorials: $(RECORDER)  ## put into the tutorials what their commands print now (T=name: of one alone)
 	@$(IN_VENV) PYTHONPATH=tests/system python tests/tutorials/refresh.py $(T)
@@ -196,7 +179,7 @@ lock:  ## resolve the lock files anew (needs uv)
 		"google-auth; sys_platform == 'never'" "uvicorn; sys_platform == 'never'" | { \
 		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' \
 		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' 'time-machine>=3' \
-		'mkdocs>=1.6,<2' 'mkdocs-material>=9.7,<10' 'mkdocstrings[python]>=1.0' \
+		'zensical>=0.0.73,<0.1' 'mkdocstrings-python>=2.0' \
 		'playwright>=1.49' 'axe-playwright-python>=0.1.4' 'mcp>=2.3,<3' | \
 		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0

@@ -46,7 +46,15 @@ def test_the_page_has_it(changed: RepositoryCopy) -> None:
 
 
 def test_the_readme_is_refused(changed: RepositoryCopy) -> None:
-    changed.pytest("tests/pipeline/test_readme.py", "-k", "numbers", status=1)
+    path = changed.root / "data/metrics/diagnose_logs.json"
+    kept = path.read_text(encoding="utf-8")
+    metrics = json.loads(kept)
+    metrics["looks"]["3"]["accuracy"]["value"] = 0.7372
+    path.write_text(json.dumps(metrics), encoding="utf-8")
+    try:
+        changed.pytest("tests/pipeline/test_readme.py", "-k", "numbers", status=1)
+    finally:
+        path.write_text(kept, encoding="utf-8")
 
 
 def test_a_sentence_that_is_no_longer_true_is_marked_and_refused(changed: RepositoryCopy) -> None:

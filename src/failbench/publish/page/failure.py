@@ -11,8 +11,9 @@ from failbench.base.scenarios import Scenario
 from failbench.base.verdicts import Evidence, evidence_of
 from failbench.monitor.records.versions import Rules
 from failbench.neighbours.rendering.run import COMPLETE
-from failbench.publish.page.failures import error_text, with_setting
+from failbench.publish.page.failures import with_setting
 from failbench.publish.page.methods import Answers
+from failbench.publish.symptoms import error_text
 from failbench.study.cells import words
 
 Plain = dict[str, object]

@@ -11,6 +11,7 @@ from failbench.base.verdicts import SHOWN
 from failbench.base.vocabulary import ABSTAIN, DIFFICULTIES
 from failbench.publish.page.curves import SIGNALS, thinning
 from failbench.publish.page.methods import VERDICTS, Answers, method_facts
+from failbench.publish.symptoms import error_text
 from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
 
 OUTCOMES: Final = ("crash", "diverged", "stalled", "degraded", "hung", "killed", "slow")
@@ -140,13 +141,6 @@ def refuse_missing(
     for place, (there, problem, remedy) in needed.items():
         if not there:
             raise BadInputError(place, "scenario", problem, remedy)
-
-
-def error_text(row: Mapping[str, object]) -> str | None:
-    """Type and message of an error, or the signal that ended a run, as recorded; else None."""
-    if row["error_type"] is not None:
-        return f"{row['error_type']}: {row['error_message'] or ''}".rstrip().removesuffix(":")
-    return None if row["exit_signal"] is None else f"ended by {row['exit_signal']}"
 
 
 def _recorded(runs: pl.DataFrame, seed: int) -> dict[str, object]:

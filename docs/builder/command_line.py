@@ -5,13 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 from rich.console import Console
 
 from failbench.cli.main import GROUPS, Command, commands
 
-PAGE = "reference/commands.md"
 COLUMNS = 88
 """Letters of a line of help, whatever terminal the site is built in."""
 
@@ -21,12 +18,6 @@ HEAD = """\
 What `failbench COMMAND --help` prints, of every command. Bad input ends a command with one line on
 standard error and exit status 2.
 """
-
-
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the page."""
-    files.append(File.generated(config, PAGE, content=reference()))
-    return files
 
 
 def reference() -> str:
