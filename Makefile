@@ -19,7 +19,7 @@ DATA := $(addprefix src/failbench/,messages/data causes/data diagnose/data/cours
 	diagnose/data/rank_signs.csv diagnose/data/code_patterns.csv diagnose/data/setting_rules.csv \
 	neighbours/lenses/data/syntheses.json neighbours/peers/data publish/datacard/data \
 	publish/reproduction/data cli/commands.csv)
-PROSE := README.md CHANGELOG.md CONTRIBUTING.md mkdocs.yml params.yaml docs paper/sections paper/appendix \
+PROSE := README.md CHANGELOG.md CONTRIBUTING.md zensical.toml params.yaml docs paper/sections paper/appendix \
 	paper/captions data/reported/negative_results.yaml $(DATA)
 # The commit whose results are compared with those in the working tree.
 AGAINST ?= HEAD
