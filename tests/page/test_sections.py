@@ -16,6 +16,7 @@ from failbench.publish.page.methods import (
 )
 from failbench.publish.page.reported import (
     AUDIT_SCHEMA,
+    audit_section,
     counterparts,
     paper_numbers,
     reported_section,
@@ -92,6 +93,12 @@ def audit():
     )
 
 
+def test_the_audit_counts_each_claim_once():
+    rows = audit_section(audit())["rows"]
+    assert sorted(row["claim"] for row in rows) == sorted(audit()["claim"])
+    assert {row["verdict"] for row in rows} == set(audit_section(audit())["verdicts"])
+
+
 def leaves(value, path=()):
     """Numbers and lists of numbers, by path, in the file itself."""
     if isinstance(value, dict):
@@ -116,11 +123,11 @@ def test_every_number_of_the_file_is_an_entry_and_nothing_else_is():
 def test_a_number_that_moves_in_the_metrics_moves_and_one_that_is_gone_is_named():
     changed = copy.deepcopy(metrics())
     changed["intervals"]["19"]["simple_rules"]["accuracy"]["value"] = 0.123
-    rows = {row["path"]: row for row in reported_section(paper(), changed, audit())["rows"]}
+    rows = {row["path"]: row for row in reported_section(paper(), changed)}
     assert rows["claims.simple_rules_accuracy"]["ours"][0]["value"] == 0.123
     del changed["intervals"]["19"]["simple_rules"]
     with pytest.raises(BadInputError, match=r"intervals\.json: 19/simple_rules/accuracy: has no"):
-        reported_section(paper(), changed, audit())
+        reported_section(paper(), changed)
 
 
 def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypatch):
@@ -133,4 +140,4 @@ def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypat
     ):
         monkeypatch.setattr("failbench.publish.page.reported.counterparts", lambda rows=rows: rows)
         with pytest.raises(BadInputError, match=problem):
-            reported_section(paper(), metrics(), audit())
+            reported_section(paper(), metrics())

@@ -92,45 +92,40 @@ def shown(page):
     return page.locator(".reported tbody tr")
 
 
-def kept(**wanted):
-    """How many entries of the section a filter leaves."""
-    rows = section("reported")["rows"]
-    return sum(
-        ("place" not in wanted or wanted["place"] in row["sections"])
-        and ("verdict" not in wanted or row["verdict"] == wanted["verdict"])
-        and ("ours" not in wanted or bool(row["ours"]) == wanted["ours"])
-        for row in rows
-    )
-
-
-def test_filters_leave_what_they_say(page_at):
-    page = page_at(REPORTED)
+def test_counts_above_a_table_are_those_of_its_rows_and_of_the_section(page_at):
+    page = page_at("#/audit")
+    rows = section("audit")["rows"]
+    assert shown(page).count() == len(rows)
+    for counted in (page.locator("main p").first, page.locator("#counted")):
+        for verdict, label in section("audit")["verdicts"].items():
+            count = sum(row["verdict"] == verdict for row in rows)
+            assert f"{count} {label}" in counted.inner_text()
+    page.get_by_label("Verdict").select_option("inconsistent")
+    wrong = [row for row in rows if row["verdict"] == "inconsistent"]
+    assert shown(page).count() == len(wrong)
     page.get_by_label("Place in the original").select_option("Section 6.1")
-    assert shown(page).count() == kept(place="Section 6.1")
-    page.get_by_label("Place in the original").select_option("")
-    page.get_by_label("The original against itself").select_option("inconsistent")
-    assert shown(page).count() == kept(verdict="inconsistent")
-    page.get_by_label("Number of ours").select_option("without")
-    assert shown(page).count() == kept(verdict="inconsistent", ours=False)
-    assert f"{kept(verdict='inconsistent', ours=False)} of" in page.locator("#counted").inner_text()
+    left = [row for row in wrong if "Section 6.1" in row["sections"]]
+    assert 0 < shown(page).count() == len(left) < len(wrong)
+    assert f"{len(left)} of {len(rows)} claims" in page.locator("#counted").inner_text()
     page.reload()
-    assert shown(page).count() == kept(verdict="inconsistent", ours=False)
+    assert shown(page).count() == len(left)
 
 
-def test_a_row_has_the_paper_s_number_ours_and_the_verdict(page_at):
+def test_no_verdict_of_the_audit_stands_beside_a_number_of_ours(page_at):
+    page = page_at(REPORTED)
+    rows = section("reported")
+    assert shown(page).count() == len(rows)
+    assert "consistent" not in page.locator(".reported").inner_text()
+    page.get_by_label("Number of ours").select_option("without")
+    assert shown(page).count() == sum(not row["ours"] for row in rows)
+    assert f"{shown(page).count()} of {len(rows)} rows" in page.locator("#counted").inner_text()
+
+
+def test_a_row_has_the_original_s_number_and_ours(page_at):
     page = page_at(REPORTED)
     page.get_by_label("Search").fill("Simple Rules: accuracy")
-    row = shown(page).first
-    (entry,) = [
-        row
-        for row in section("reported")["rows"]
-        if row["path"] == "tables.methods.rows.simple_rules.accuracy"
-    ]
-    ours = entry["ours"][0]
-    text = row.inner_text()
+    path = "tables.methods.rows.simple_rules.accuracy"
+    (entry,) = [row for row in section("reported") if row["path"] == path]
+    text = shown(page).first.inner_text()
     assert "57.1 %" in text
-    assert estimate(*(ours[key] for key in ("value", "ci_low", "ci_high"))) in text
-    assert section("reported")["verdicts"][entry["verdict"]] in text
-    row.locator("summary").focus()
-    page.keyboard.press("Enter")
-    assert "By its own figures" in row.inner_text()
+    assert estimate(*(entry["ours"][0][key] for key in ("value", "ci_low", "ci_high"))) in text

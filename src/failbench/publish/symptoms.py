@@ -84,35 +84,25 @@ def symptoms() -> tuple[Symptom, ...]:
     return TypeAdapter(tuple[Symptom, ...]).validate_json(text)
 
 
-def shown_symptoms(telemetry: Telemetry) -> pl.DataFrame:
-    """A row per failing run and symptom that it shows: ``symptom``, ``scenario``, ``run_id``."""
-    rows = [
-        {"symptom": symptom.id, **{key: facts[key] for key in ("scenario", "run_id")}}
-        for facts in run_facts(telemetry).iter_rows(named=True)
-        for symptom in symptoms()
-        if symptom.shown(facts)
-    ]
-    keys = ("symptom", "scenario", "run_id")
-    return pl.DataFrame(rows, schema=dict.fromkeys(keys, pl.String))
-
-
 def symptom_scenarios(telemetry: Telemetry) -> pl.DataFrame:
-    """The scenarios of each symptom, most frequent first, with ``shown`` of so many ``runs``."""
-    failing = telemetry.runs.filter(pl.col("kind") == "failure")
-    runs = failing.group_by("scenario").agg(pl.len().alias("runs"))
-    shown = shown_symptoms(telemetry).group_by("symptom", "scenario").agg(pl.len().alias("shown"))
-    kept = (
-        shown.join(runs, on="scenario")
-        .filter(pl.col("shown") >= LEAST_SHARE * pl.col("runs"))
-        .join(_order(), on="symptom")
-    )
+    """The scenarios of each symptom, most frequent first: ``shown`` (run ids) of ``runs``."""
+    facts = run_facts(telemetry)
+    runs = facts.group_by("scenario").agg(pl.len().alias("runs"))
+    parts = [
+        facts.filter([symptom.shown(row) for row in facts.iter_rows(named=True)])
+        .group_by("scenario")
+        .agg(pl.col("run_id").sort().alias("shown"))
+        .join(runs, on="scenario")
+        .with_columns(share=pl.col("shown").list.len() / pl.col("runs"), symptom=pl.lit(symptom.id))
+        .sort("share", "scenario", descending=[True, False])
+        for symptom in symptoms()
+    ]
+    kept = pl.concat(parts).filter(pl.col("share") >= LEAST_SHARE)
     for scenario in sorted(set(runs["scenario"]) - set(kept["scenario"])):
         problem = f"no symptom is shown by {100 * LEAST_SHARE:g} % of the runs of {scenario!r}."
         remedy = "Declare what they show in src/failbench/publish/data/symptoms.json."
         raise BadInputError("data/telemetry", "scenario", problem, remedy)
-    share = pl.col("shown") / pl.col("runs")
-    order = kept.sort("order", share, "scenario", descending=[False, True, False])
-    return order.select("symptom", "scenario", "shown", "runs")
+    return kept.select("symptom", "scenario", "shown", "runs")
 
 
 def run_facts(telemetry: Telemetry) -> pl.DataFrame:
@@ -154,11 +144,6 @@ def error_text(row: Mapping[str, object]) -> str | None:
     if row["error_type"] is not None:
         return f"{row['error_type']}: {row['error_message'] or ''}".rstrip().removesuffix(":")
     return None if row["exit_signal"] is None else f"ended by {row['exit_signal']}"
-
-
-def _order() -> pl.DataFrame:
-    ids = [symptom.id for symptom in symptoms()]
-    return pl.DataFrame({"symptom": ids, "order": range(len(ids))})
 
 
 def _odd(name: str) -> pl.Expr:

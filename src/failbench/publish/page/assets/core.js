@@ -2,10 +2,14 @@
 
 const views = {};
 
+// The views of the header and of the first page: the name in the address, in the header, and what is there.
 const NAVIGATION = [
-  ["failures", "Failures"],
-  ["methods", "Methods"],
-  ["reported", "Reported against measured"],
+  ["symptoms", "Symptoms", "What was seen, which causes show it, and which measurement distinguishes them."],
+  ["failures", "Failures", "All scenarios: the run over its healthy twin, its cause, and who named it right."],
+  ["answers", "The tool", "What failbench diagnose answers to three logs, one answer wrong."],
+  ["methods", "Methods", "How often each method is right, where it errs, and what it reads."],
+  ["reported", "Reported", "Each number of the original beside ours, where both are of one quantity."],
+  ["audit", "Audit", "The original against itself: its claims tested by its own figures."],
 ];
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -62,6 +66,11 @@ function interval(estimate) {
     x === null || x === undefined ? null : decimals(100 * x, 1),
   );
   return low === null ? `${value} %` : `${value} [${low}, ${high}] %`;
+}
+
+// Text in which code stands between backticks.
+function marked(text) {
+  return text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
 }
 
 function plural(count, singular, many = `${singular}s`) {

@@ -28,6 +28,7 @@ views.failure = {
         " ",
         h("span", { class: "tag" }, `measured ${card.measured}: ${percent(card.ease)} of answers right`),
       ),
+      h("p", {}, "Symptoms: ", symptomsOf(card.id).map(({ id, title }, place) => [place ? ", " : "", h("a", { href: hashOf("symptoms", [id]) }, title)])),
       h("p", { class: "lead" }, card.cause),
       h("p", {}, h("strong", {}, "Remedy. "), card.remedy),
       runSection(card, detail, card.settings[setting] ? setting : index.reference),

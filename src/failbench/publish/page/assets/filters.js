@@ -1,6 +1,6 @@
 // Filters: which scenarios are shown, as it stands in the address.
 
-const FILTERS = ["category", "outcome", "declared", "measured", "setting", "method", "said", "q", "sort"];
+const FILTERS = ["symptom", "category", "outcome", "declared", "measured", "setting", "method", "said", "q", "sort"];
 
 function filterState(query) {
   const state = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
@@ -18,6 +18,23 @@ function filterQuery(state) {
   return query;
 }
 
+function symptomText({ id, title, seen, synonyms }) {
+  return [id, title, seen, ...synonyms].join("\n");
+}
+
+// All that a search looks at: of a run its outcome and error, and of its symptoms the words that people use.
+function cardText(card, recorded) {
+  const { categories } = data("failures");
+  const own = [card.id, card.title, card.cause, card.remedy, categories[card.category], recorded.outcome, recorded.error ?? ""];
+  return [...own, ...symptomsOf(card.id).map(symptomText)].join("\n");
+}
+
+// Whether each word that is asked for begins a word of a text: "oom" does not find "room".
+function hasWords(text, asked) {
+  const words = ` ${text.toLowerCase().replace(/[^a-z0-9]+/g, " ")}`;
+  return asked.toLowerCase().split(/[^a-z0-9]+/).every((word) => words.includes(` ${word}`));
+}
+
 function matches(card, state) {
   const index = data("failures");
   const recorded = card.settings[state.setting];
@@ -30,10 +47,8 @@ function matches(card, state) {
     const place = index.methods.findIndex((method) => method.id === state.method);
     if (card.verdicts[place] !== state.said) return false;
   }
-  if (state.q) {
-    const text = [card.id, card.title, card.cause, card.remedy, recorded.error ?? ""].join("\n").toLowerCase();
-    if (!state.q.toLowerCase().split(/\s+/).filter(Boolean).every((word) => text.includes(word))) return false;
-  }
+  if (state.symptom && !symptomsOf(card.id).some(({ id }) => id === state.symptom)) return false;
+  if (state.q && !hasWords(cardText(card, recorded), state.q)) return false;
   return true;
 }
 
@@ -82,9 +97,10 @@ function filterForm(state, change, reset) {
       h(
         "div",
         { class: "field text" },
-        h("label", { for: "filter-q" }, "Words in title, cause, remedy or error"),
+        h("label", { for: "filter-q" }, "Symptom, cause, remedy, outcome or error"),
         h("input", { id: "filter-q", type: "search", value: state.q, oninput: (event) => change("q", event.target.value) }),
       ),
+      chooser("Symptom", "symptom", state, any(data("symptoms").symptoms.map(({ id, title }) => [id, title])), change),
       chooser("Category", "category", state, any(Object.entries(index.categories)), change),
       chooser("Outcome", "outcome", state, any(Object.entries(index.outcomes)), change),
       chooser("Difficulty, declared", "declared", state, grades, change),

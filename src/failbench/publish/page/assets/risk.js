@@ -1,6 +1,14 @@
 // Risk: how often the surest answers of a method are wrong, along coverage.
 const risk = (() => {
-  const MOST = 6;
+  const CURVES = [
+    ["link", null],
+    ["run", "7 3"],
+    ["right", "2 3"],
+    ["onset", "9 3 2 3"],
+    ["abstained", "4 2"],
+    ["ink", "1 2"],
+  ].map(([colour, strokeDasharray]) => ({ stroke: `var(--${colour})`, strokeWidth: 1.8, strokeDasharray }));
+  const MOST = CURVES.length;
 
   function methodsOf(section, state) {
     const curves = section.curves.risk[state.text] ?? {};
@@ -109,19 +117,11 @@ const risk = (() => {
           h(
             "tr",
             {},
-            h("th", { scope: "row" }, sample(index), ` ${method.label}${method.development ? "*" : ""}`),
+            h("th", { scope: "row" }, key(CURVES[index]), ` ${method.label}${method.development ? "*" : ""}`),
             h("td", { class: "number", "data-risk": method.id }, percent(atCoverage(section, state, method.id))),
           ),
         ),
       ),
-    );
-  }
-
-  function sample(index) {
-    return s(
-      "svg",
-      { viewBox: "0 0 28 10", class: "chart sampled", "aria-hidden": "true", width: 28, height: 10 },
-      s("path", { class: `line curve${index}`, d: "M1,5L27,5" }),
     );
   }
 
@@ -137,18 +137,14 @@ const risk = (() => {
       description: `At a coverage of ${share}: ${named.join(", ")} wrong.`,
       width,
       height: Math.min(360, Math.max(240, Math.round(width * 0.5))),
-      series: chosen.map((method, index) => ({
-        label: method.label,
-        className: `curve${index}`,
-        points: coverage.map((x, place) => [
-          100 * x,
-          100 * section.curves.risk[state.text][method.id][place],
-        ]),
+      lines: chosen.map((method, index) => ({
+        points: coverage.map((x, place) => [100 * x, 100 * section.curves.risk[state.text][method.id][place]]),
+        ...CURVES[index],
       })),
-      marks: [{ x: 100 * coverage[state.coverage], label: share, className: "onset" }],
-      xLabel: "Surest answers that are taken, %",
-      yLabel: "Wrong among them, %",
-      xRange: [0, 100],
+      marks: [{ x: 100 * coverage[state.coverage], label: share, ...LINES.onset }],
+      xLabel: "surest answers that are taken, %",
+      yLabel: "wrong among them, %",
+      xDomain: [0, 100],
     });
   }
 

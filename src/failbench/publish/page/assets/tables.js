@@ -35,7 +35,7 @@ function sortableTable(columns, rows, options = {}) {
           {},
           columns.map((column) => {
             const shown = column.cell ? column.cell(row) : column.value(row);
-            const attributes = { class: column.numeric ? "number" : null };
+            const attributes = { class: column.numeric ? "number" : null, "data-label": column.label };
             return column.rowHeader
               ? h("th", { scope: "row", ...attributes }, shown)
               : h("td", attributes, shown ?? "–");
@@ -65,7 +65,7 @@ function sortableTable(columns, rows, options = {}) {
     { class: "scroll", role: "region", tabindex: "0", "aria-label": label },
     h(
       "table",
-      { class: options.className },
+      { class: ["stacks", options.className].filter(Boolean).join(" ") },
       options.caption ? h("caption", { class: options.hideCaption ? "hidden" : null }, options.caption) : null,
       h("thead", {}, h("tr", {}, headings)),
       body,
