@@ -9,10 +9,8 @@ import yaml
 from failbench.base.errors import BadInputError
 from failbench.publish.page.methods import (
     CURVE_SCHEMA,
-    SHOWN,
     methods_section,
     risk_curves,
-    seed_figures,
 )
 from failbench.publish.page.reported import (
     AUDIT_SCHEMA,
@@ -52,23 +50,6 @@ def raw_paper():
 @cache
 def paper():
     return Reported.model_validate(raw_paper())
-
-
-def of(method, feature_set="19"):
-    return predictions().filter(pl.col("method") == method, pl.col("feature_set") == feature_set)
-
-
-@pytest.mark.parametrize("feature_set", ["19", "19+keywords"])
-@pytest.mark.parametrize(
-    "method", ["simple_rules", "improved_rules", "random_forest", "hybrid", "invariants_abstaining"]
-)
-def test_what_is_computed_for_a_seed_gives_the_metrics_file_for_all_of_them(method, feature_set):
-    computed = seed_figures(of(method, feature_set))
-    for name, (value,) in computed.items():
-        assert value == pytest.approx(
-            metrics()["intervals"][feature_set][method][name]["value"], abs=2e-6
-        )
-    assert set(computed) == set(SHOWN)
 
 
 def test_metrics_that_lack_a_method_or_a_figure_are_refused_by_name():

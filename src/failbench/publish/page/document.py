@@ -18,8 +18,7 @@ STYLES: Final = tuple(f"{name}.css" for name in _STYLES.split())
 
 _NOUNS: Final = "core charts tables runs"
 _VIEWS: Final = (
-    "cards symptoms landing filters failures failure answers "
-    "method_tables confusion risk methods reported"
+    "cards symptoms landing filters failures failure answers confusion risk methods reported"
 )
 SCRIPTS: Final = tuple(f"{name}.js" for name in f"{_NOUNS} {_VIEWS} boot".split())
 """In the order in which they run, inside one function: nouns, then views, then what starts them."""

@@ -90,7 +90,7 @@ def failures(
         "categories": dict(CATEGORY_LABELS),
         "answers": {str(name): label for name, label in CATEGORY_LABELS.items()}
         | {ABSTAIN: "abstains"},
-        "outcomes": {name: name for name in OUTCOMES},
+        "outcomes": list(OUTCOMES),
         "difficulties": list(DIFFICULTIES),
         "settings": {name: setting_label(name) for name in settings_of(runs, reference)},
         "signals": {signal.name: signal.label for signal in SIGNALS},

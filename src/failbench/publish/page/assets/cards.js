@@ -11,7 +11,7 @@ const GROUPS = [
   },
   {
     name: "Development",
-    note: "These rest on the last version of the monitor’s rules, which the author of the faults revised with these scenarios in view: not held out.",
+    note: "These depend on the last version of the monitor’s rules, which the author of the faults revised with these scenarios in view: not held out.",
     has: (method) => method.development,
   },
   {
@@ -62,7 +62,6 @@ function whoIsRight(card) {
 
 function failureCard(card, setting) {
   const recorded = card.settings[setting];
-  const { outcomes } = data("failures");
   return h(
     "article",
     { class: "card" },
@@ -72,7 +71,7 @@ function failureCard(card, setting) {
       { class: "tags" },
       categoryTag(card.category),
       " ",
-      h("span", { class: "tag" }, outcomes[recorded.outcome]),
+      h("span", { class: "tag" }, recorded.outcome),
       " ",
       h("span", { class: "tag" }, card.declared === card.measured ? `declared and measured ${card.declared}` : `declared ${card.declared}, measured ${card.measured}`),
     ),

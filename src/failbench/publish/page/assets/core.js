@@ -68,6 +68,11 @@ function interval(estimate) {
   return low === null ? `${value} %` : `${value} [${low}, ${high}] %`;
 }
 
+// An estimate of the data: its value, and its interval if it has one.
+function estimate([value, low = null, high = null]) {
+  return { value, ci_low: low, ci_high: high };
+}
+
 // Text in which code stands between backticks.
 function marked(text) {
   return text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));

@@ -64,30 +64,12 @@ function found(state) {
   return ORDERS[state.sort] ? hits.sort(ORDERS[state.sort]) : hits;
 }
 
-function chooser(label, name, state, options, change) {
-  const id = `filter-${name}`;
-  const select = h(
-    "select",
-    { id, onchange: (event) => change(name, event.target.value) },
-    options.map(([value, text]) => h("option", { value }, text)),
-  );
-  select.value = state[name];
-  return h("div", { class: "field" }, h("label", { for: id }, label), select);
-}
-
 function filterForm(state, change, reset) {
   const index = data("failures");
-  const any = (entries) => [["", "any"], ...entries];
-  const grades = any(index.difficulties.map((name) => [name, name]));
-  const methods = h(
-    "select",
-    { id: "filter-method", onchange: (event) => change("method", event.target.value) },
-    h("option", { value: "" }, "any method"),
-    GROUPS.map(({ name, has }) =>
-      h("optgroup", { label: name }, index.methods.filter(has).map((method) => h("option", { value: method.id }, method.label))),
-    ),
-  );
-  methods.value = state.method;
+  const any = (entries, text = "any") => [["", text], ...entries];
+  const named = (names) => names.map((name) => [name, name]);
+  const choose = (name, label, options, hideLabel) => chooser(`filter-${name}`, label, options, state[name], (value) => change(name, value), hideLabel);
+  const groups = GROUPS.map(({ name, has }) => ({ label: name, options: index.methods.filter(has).map(({ id, label }) => [id, label]) }));
   return h(
     "form",
     { class: "filters", role: "search", "aria-label": "Filter failures", onsubmit: (event) => event.preventDefault() },
@@ -100,26 +82,24 @@ function filterForm(state, change, reset) {
         h("label", { for: "filter-q" }, "Symptom, cause, remedy, outcome or error"),
         h("input", { id: "filter-q", type: "search", value: state.q, oninput: (event) => change("q", event.target.value) }),
       ),
-      chooser("Symptom", "symptom", state, any(data("symptoms").symptoms.map(({ id, title }) => [id, title])), change),
-      chooser("Category", "category", state, any(Object.entries(index.categories)), change),
-      chooser("Outcome", "outcome", state, any(Object.entries(index.outcomes)), change),
-      chooser("Difficulty, declared", "declared", state, grades, change),
-      chooser("Difficulty, measured", "measured", state, grades, change),
-      chooser("Architecture and optimizer", "setting", state, Object.entries(index.settings), change),
+      choose("symptom", "Symptom", any(data("symptoms").symptoms.map(({ id, title }) => [id, title]))),
+      choose("category", "Category", any(Object.entries(index.categories))),
+      choose("outcome", "Outcome", any(named(index.outcomes))),
+      choose("declared", "Difficulty, declared", any(named(index.difficulties))),
+      choose("measured", "Difficulty, measured", any(named(index.difficulties))),
+      choose("setting", "Architecture and optimizer", Object.entries(index.settings)),
       h(
         "fieldset",
-        { class: "field who-filter" },
+        { class: "field" },
         h("legend", { class: "name" }, "Who got it right"),
         h(
           "div",
           { class: "pair" },
-          h("label", { class: "hidden", for: "filter-method" }, "Method"),
-          methods,
-          h("label", { class: "hidden", for: "filter-said" }, "Verdict of most answers"),
-          saidSelect(state, change),
+          choose("method", "Method", any(groups, "any method"), true),
+          choose("said", "Verdict of most answers", any(named(index.verdicts), "any verdict"), true),
         ),
       ),
-      chooser("Order", "sort", state, [["", "by category"], ["hardest", "hardest first"], ["easiest", "easiest first"], ["title", "by title"]], change),
+      choose("sort", "Order", [["", "by category"], ["hardest", "hardest first"], ["easiest", "easiest first"], ["title", "by title"]]),
       h("button", { type: "button", class: "quiet", onclick: reset }, "Clear all"),
     ),
     h(
@@ -129,15 +109,4 @@ function filterForm(state, change, reset) {
         `(${index.asked.repeats} repeats of the folds, ${index.asked.seeds} seeds, in ${index.settings[index.reference]}, whatever setting is drawn), and divided elsewhere.`,
     ),
   );
-}
-
-function saidSelect(state, change) {
-  const select = h(
-    "select",
-    { id: "filter-said", onchange: (event) => change("said", event.target.value) },
-    h("option", { value: "" }, "any verdict"),
-    Object.keys(data("failures").verdicts).map((name) => h("option", { value: name }, name)),
-  );
-  select.value = state.said;
-  return select;
 }

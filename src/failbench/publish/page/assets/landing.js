@@ -17,7 +17,7 @@ views.landing = {
         "figure",
         {},
         h("h3", {}, "Reported and measured, method by method"),
-        legend(keysOf(landing)),
+        legend(DOTS.map(({ words, ...drawn }) => [drawn, words])),
         drawnToWidth((width) => dotPlot(landing, width)),
         h("figcaption", {}, landing.caption.map((text) => h("p", {}, text))),
       ),
@@ -27,28 +27,19 @@ views.landing = {
   },
 };
 
-const DOTS = {
-  heldOut: { symbol: d3.symbolCircle, stroke: "var(--link)", fill: "var(--link)", strokeWidth: 2 },
-  development: { symbol: d3.symbolSquare, stroke: "var(--onset)", fill: "var(--onset)", strokeWidth: 2 },
-  told: { symbol: d3.symbolCircle, stroke: "var(--abstained)", fill: "var(--raised)", strokeWidth: 2 },
-  reported: { symbol: d3.symbolDiamond, stroke: "var(--ink)", fill: "var(--paper)", strokeWidth: 1.2 },
-};
-
-function groupOf(row) {
-  return row.told ? "told" : row.development ? "development" : "heldOut";
-}
-
-function keysOf(landing) {
-  const words = { heldOut: "measured, 95 % interval", development: "measured, development*", told: "given the true category" };
-  const there = Object.keys(words).filter((name) => landing.rows.some((row) => groupOf(row) === name));
-  return [...there.map((name) => [DOTS[name], words[name]]), [DOTS.reported, "reported by the original, with its interval"]];
-}
+// How the groups of methods are drawn, in their order, and what the original reports.
+const DOTS = [
+  { words: "measured, 95 % interval", symbol: d3.symbolCircle, stroke: "var(--link)", fill: "var(--link)", strokeWidth: 2 },
+  { words: "measured, development*", symbol: d3.symbolSquare, stroke: "var(--onset)", fill: "var(--onset)", strokeWidth: 2 },
+  { words: "given the true category", symbol: d3.symbolCircle, stroke: "var(--abstained)", fill: "var(--raised)", strokeWidth: 2 },
+  { words: "reported by the original, with its interval", symbol: d3.symbolDiamond, stroke: "var(--ink)", fill: "var(--paper)", strokeWidth: 1.2 },
+];
 
 // A row per method: a dot with its interval, and below it a diamond where the original has a number.
 function dotPlot(landing, width) {
   const narrow = width < 560;
   const name = (row) => `${row.label}${row.development ? "*" : ""}`;
-  const dots = (rows, of, { symbol, ...drawn }, dy) => [
+  const dots = (rows, of, { words, symbol, ...drawn }, dy) => [
     Plot.ruleY(rows, { x1: (row) => of(row).ci_low ?? NaN, x2: (row) => of(row).ci_high ?? NaN, y: name, dy, stroke: drawn.stroke, strokeWidth: drawn.strokeWidth }),
     Plot.dot(rows, { x: (row) => of(row).value, y: name, dy, symbol, r: 4, ...drawn }),
   ];
@@ -66,8 +57,8 @@ function dotPlot(landing, width) {
       Plot.ruleX([landing.majority.value], { stroke: "var(--strong-line)", strokeDasharray: "2 3" }),
       Plot.text([landing.majority.value], { x: (x) => x, frameAnchor: "top", dy: -18, text: () => "most frequent category" }),
       narrow ? Plot.text(landing.rows, { y: name, text: name, frameAnchor: "left", textAnchor: "start", dy: -10 }) : null,
-      Object.keys(DOTS).map((group) => dots(landing.rows.filter((row) => groupOf(row) === group), (row) => row.measured, DOTS[group], middle)),
-      dots(landing.rows.filter((row) => row.reported), (row) => row.reported, DOTS.reported, middle + 7),
+      GROUPS.map(({ has }, group) => dots(landing.rows.filter(has), (row) => row.measured, DOTS[group], middle)),
+      dots(landing.rows.filter((row) => row.reported), (row) => row.reported, DOTS.at(-1), middle + 7),
     ],
   });
 }

@@ -53,36 +53,6 @@
     { label: "Place", value: (row) => row.place },
   ];
 
-  const KINDS = ["Abstract", "Section", "Table", "Figure", "Equation"];
-
-  function inOrder(sections) {
-    const key = (name) => {
-      const [kind, number = ""] = name.split(" ");
-      return [KINDS.indexOf(kind), ...number.split(".").map(Number)];
-    };
-    return [...sections].sort((a, b) => {
-      const [left, right] = [key(a), key(b)];
-      for (let i = 0; i < Math.max(left.length, right.length); i += 1) {
-        const difference = (left[i] ?? -1) - (right[i] ?? -1);
-        if (difference) return difference;
-      }
-      return 0;
-    });
-  }
-
-  function select(id, label, options, value, onchange) {
-    return h(
-      "div",
-      { class: "field" },
-      h("label", { for: id }, label),
-      h(
-        "select",
-        { id, onchange: (event) => onchange(event.target.value) },
-        options.map(([option, text]) => h("option", { value: option, selected: option === value }, text)),
-      ),
-    );
-  }
-
   // A table with filters: view {title, intro, rows, columns, choose: {name: [label, options, keep(row, value)]}, text(row), counted(rows)}.
   function filtered(container, route, view) {
     const kept = view.choose;
@@ -105,7 +75,7 @@
       say(counted.textContent);
       replaceQuery(new URLSearchParams(Object.entries(state).filter(([, text]) => text)));
     };
-    const sections = inOrder(new Set(view.rows.flatMap((row) => row.sections)));
+    const sections = [...new Set(view.rows.flatMap((row) => row.sections))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     container.append(
       h("h1", {}, view.title),
       ...view.intro.map((text) => h("p", {}, text)),
@@ -113,8 +83,8 @@
       h(
         "form",
         { class: "fields", onsubmit: (event) => event.preventDefault() },
-        select("section", "Place in the original", [[ANY, "everywhere"], ...sections.map((name) => [name, name])], state.section, set("section")),
-        Object.entries(kept).map(([name, [label, options]]) => select(name, label, [[ANY, "any"], ...options], state[name], set(name))),
+        chooser("section", "Place in the original", [[ANY, "everywhere"], ...sections.map((name) => [name, name])], state.section, set("section")),
+        Object.entries(kept).map(([name, [label, options]]) => chooser(name, label, [[ANY, "any"], ...options], state[name], set(name))),
         h("div", { class: "field" }, h("label", { for: "find" }, "Search"), h("input", { type: "search", id: "find", value: state.find, oninput: (event) => set("find")(event.target.value) })),
       ),
       counted,
