@@ -405,7 +405,8 @@ def main() -> None:
     counts = numbers(failing, rates, risks, settings) | of_example
     said = st.Captions.read("diagnose_logs", intervals, settings, metrics, counts)
     steps = telemetry.steps.filter(run_id=ended["run_id"])
-    shown_log = answered_run(ended, steps, read_model(MODEL), read_words(WORDS_TABLE)).session()
+    answer = answered_run(ended, steps, read_model(MODEL), read_words(WORDS_TABLE))
+    shown_log = answer.session(until="\nAlso found\n")
     drawn = partial(draw, rates, risks, settings.coverage)
     of_learners = st.rows("learner", said.labels("diagnose_logs_learners"))
     of_tables = st.Estimates(outside), st.Estimates(beside_good), st.Estimates(placing)

@@ -20,8 +20,6 @@ from failbench.neighbours.rendering.run import complete_shape, logged_run
 
 FORMAT: Final = "key_equals"
 COLUMNS: Final = 80
-FURTHER: Final = "\nAlso found\n"
-"""Where an answer that is shown ends: what follows are lists."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +30,11 @@ class Answered:
     diagnosis: LogDiagnosis
     page: str
 
-    def session(self, lines: int = 1) -> str:
-        """Both as a terminal has them: the last lines of the log, and the answer."""
+    def session(self, lines: int = 1, until: str | None = None) -> str:
+        """Both as a terminal has them: the last lines of the log, and the answer, or its start."""
         last = "\n".join(self.log.splitlines()[-lines:])
-        answered = self.page.partition(FURTHER)[0]
-        tail = f"$ tail -n {lines} train.log\n{last}"
-        return f"{tail}\n$ failbench diagnose train.log\n{answered}\n..."
+        shown = self.page.rstrip() if until is None else f"{self.page.partition(until)[0]}\n..."
+        return f"$ tail -n {lines} train.log\n{last}\n$ failbench diagnose train.log\n{shown}"
 
 
 def answered(

@@ -85,15 +85,15 @@ def symptoms() -> tuple[Symptom, ...]:
 
 
 def symptom_scenarios(telemetry: Telemetry) -> pl.DataFrame:
-    """The scenarios of each symptom, most frequent first: ``shown`` (run ids) of ``runs``."""
+    """The scenarios of each symptom, most frequent first: ``shown`` by so many of ``runs``, ``run_ids``."""
     facts = run_facts(telemetry)
     runs = facts.group_by("scenario").agg(pl.len().alias("runs"))
     parts = [
         facts.filter([symptom.shown(row) for row in facts.iter_rows(named=True)])
         .group_by("scenario")
-        .agg(pl.col("run_id").sort().alias("shown"))
+        .agg(pl.len().alias("shown"), pl.col("run_id").sort().alias("run_ids"))
         .join(runs, on="scenario")
-        .with_columns(share=pl.col("shown").list.len() / pl.col("runs"), symptom=pl.lit(symptom.id))
+        .with_columns(share=pl.col("shown") / pl.col("runs"), symptom=pl.lit(symptom.id))
         .sort("share", "scenario", descending=[True, False])
         for symptom in symptoms()
     ]
@@ -102,7 +102,7 @@ def symptom_scenarios(telemetry: Telemetry) -> pl.DataFrame:
         problem = f"no symptom is shown by {100 * LEAST_SHARE:g} % of the runs of {scenario!r}."
         remedy = "Declare what they show in src/failbench/publish/data/symptoms.json."
         raise BadInputError("data/telemetry", "scenario", problem, remedy)
-    return kept.select("symptom", "scenario", "shown", "runs")
+    return kept.select("symptom", "scenario", "shown", "runs", "run_ids")
 
 
 def run_facts(telemetry: Telemetry) -> pl.DataFrame:

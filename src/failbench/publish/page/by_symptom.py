@@ -25,11 +25,11 @@ def symptoms_section(telemetry: Telemetry, *, reference: str, seed: int) -> Plai
     found = symptom_scenarios(telemetry)
     scenarios: dict[str, list[Plain]] = {}
     for row in found.iter_rows(named=True):
-        settings = [drawn[run_id] for run_id in row["shown"] if run_id in drawn]
+        settings = [drawn[run_id] for run_id in row["run_ids"] if run_id in drawn]
         scenarios.setdefault(row["symptom"], []).append(
             {
                 "id": row["scenario"],
-                "shown": len(row["shown"]),
+                "shown": row["shown"],
                 "runs": row["runs"],
                 "setting": min(settings, key=lambda name: (name != reference, name), default=None),
             }

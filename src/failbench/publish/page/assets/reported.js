@@ -34,7 +34,7 @@
       "div",
       {},
       row.ours.map((estimate) => h("div", { class: "ours", title: estimate.where }, oursText(estimate, row.unit))),
-      row.note ? h("p", { class: "aside" }, row.note) : null,
+      row.note ? h("p", { class: "aside" }, marked(row.note)) : null,
     );
   }
 
