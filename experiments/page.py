@@ -126,8 +126,7 @@ def shown_answers(
         "First wrong answer": (False, False),
     }
     shown: dict[tuple[bool, bool], dict[str, object]] = {}
-    failing = pl.col("setting") == reference, pl.col("seed") == seed
-    runs = with_setting(telemetry.runs).filter(*failing).sort("scenario")
+    runs = with_setting(telemetry.runs).filter(setting=reference, seed=seed).sort("scenario")
     labels = {scenario.id: scenario for scenario in scenarios}
     for each in runs.iter_rows(named=True):
         scenario = labels[each["scenario"]]

@@ -85,7 +85,7 @@ def symptoms() -> tuple[Symptom, ...]:
 
 
 def symptom_scenarios(telemetry: Telemetry) -> pl.DataFrame:
-    """The scenarios of each symptom, most frequent first: ``shown`` by so many of ``runs``, ``run_ids``."""
+    """The scenarios of each symptom, by the share of runs that show it, which ``run_ids`` names."""
     facts = run_facts(telemetry)
     runs = facts.group_by("scenario").agg(pl.len().alias("runs"))
     parts = [

@@ -21,7 +21,10 @@ Plain = dict[str, object]
 
 def symptoms_section(telemetry: Telemetry, *, reference: str, seed: int) -> Plain:
     """What the views of symptoms read, and what searches find scenarios by."""
-    drawn = drawn_settings(telemetry, seed)
+    drawn = {
+        row["run_id"]: f"{row['architecture']}-{row['optimizer']}"
+        for row in pairs(telemetry).filter(seed=seed).iter_rows(named=True)
+    }
     found = symptom_scenarios(telemetry)
     scenarios: dict[str, list[Plain]] = {}
     for row in found.iter_rows(named=True):
@@ -34,34 +37,27 @@ def symptoms_section(telemetry: Telemetry, *, reference: str, seed: int) -> Plai
                 "setting": min(settings, key=lambda name: (name != reference, name), default=None),
             }
         )
-    of_scenario, known = cause_of_scenario(), advice()
-    shown = {of_scenario[scenario] for scenario in found["scenario"]}
+    shown = {cause_of_scenario()[scenario] for scenario in found["scenario"]}
     return {
         "symptoms": [
             {
-                "id": symptom.id,
-                "title": symptom.title,
-                "seen": symptom.seen,
-                "signal": symptom.signal,
-                "synonyms": list(symptom.synonyms),
+                **symptom.model_dump(exclude={"shows"}),
                 "rule": [rule_words(each.items()) for each in symptom.shows],
                 "causes": by_cause(scenarios[symptom.id]),
             }
             for symptom in symptoms()
         ],
         "causes": {
-            cause.id: {"title": cause.title, "category": cause.category, **_known(known[cause.id])}
+            cause.id: {
+                "title": cause.title,
+                "category": cause.category,
+                **_known(advice()[cause.id]),
+            }
             for cause in causes().values()
             if cause.id in shown
         },
         "least": LEAST_SHARE,
     }
-
-
-def drawn_settings(telemetry: Telemetry, seed: int) -> dict[str, str]:
-    """The setting of each failing run whose curves are drawn, by run."""
-    rows = pairs(telemetry).filter(seed=seed).iter_rows(named=True)
-    return {row["run_id"]: f"{row['architecture']}-{row['optimizer']}" for row in rows}
 
 
 def by_cause(scenarios: Sequence[Plain]) -> list[Plain]:

@@ -113,14 +113,12 @@ function missingView(container, route) {
   );
 }
 
-let leave = null;
-
 function show(route, moveFocus) {
   const main = document.getElementById("main");
-  if (leave) leave();
   main.replaceChildren();
   const view = views[route.name];
-  leave = (view ? view.render(main, route) : missingView(main, route)) ?? null;
+  if (view) view.render(main, route);
+  else missingView(main, route);
   const heading = main.querySelector("h1");
   document.title = heading && route.name !== "landing" ? `${heading.textContent} · failbench` : "failbench";
   document.getElementById("scale").hidden = route.name === "landing"; // which says it itself
@@ -179,9 +177,7 @@ function start() {
     document.getElementById("main").focus();
   });
   document.getElementById("views").append(
-    ...NAVIGATION.filter(([name]) => views[name]).map(([name, label]) =>
-      h("li", {}, h("a", { href: hashOf(name), "data-view": name }, label)),
-    ),
+    ...NAVIGATION.map(([name, label]) => h("li", {}, h("a", { href: hashOf(name), "data-view": name }, label))),
   );
   addEventListener("hashchange", () => show(routeOf(location.hash), true));
   show(routeOf(location.hash), false);
