@@ -54,7 +54,7 @@ def test_methods_that_saw_the_scenarios_stand_apart_and_those_that_are_told_are_
     assert set(rows_of(page, GIVEN)) == {"Simulated human", "Hybrid, three-way"}
     assert "Invariants" in rows_of(page, DEVELOPMENT)
     assert "Invariants" not in rows_of(page)
-    assert "in view" in page.locator(f'[data-group="{DEVELOPMENT}"] .note').inner_text()
+    assert "in-sample" in page.locator(f'[data-group="{DEVELOPMENT}"] .note').inner_text()
 
 
 def test_the_slider_says_how_often_the_surest_answers_are_wrong(page_at):

@@ -26,7 +26,7 @@ LEAST_SHARE: Final = 0.1
 SMOOTHED, ENDS = 5, 20  # steps of a trailing mean, and of the beginning and the end of a curve
 
 FACTS: Final = {
-    "outcome": "how the run failed, as the detector says",
+    "outcome": "how the run failed, by the detector",
     "ending": "how the process ended",
     "error": "type and message of the error, or the signal that ended the process",
     "not_finite": "steps whose loss or gradient norm is NaN or infinite",
@@ -48,7 +48,7 @@ class Condition(Record):
     least: float | None = None
     most: float | None = None
 
-    def holds(self, value: object) -> bool:
+    def satisfied(self, value: object) -> bool:
         """Whether a value satisfies it."""
         if isinstance(value, str):
             return self.matches is not None and self.matches.search(value) is not None
@@ -72,7 +72,7 @@ class Symptom(Record):
     def shown(self, facts: dict[str, object]) -> bool:
         """Whether a run with these facts shows it."""
         return any(
-            all(condition.holds(facts[name]) for name, condition in each.items())
+            all(condition.satisfied(facts[name]) for name, condition in each.items())
             for each in self.shows
         )
 

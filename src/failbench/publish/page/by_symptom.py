@@ -1,4 +1,4 @@
-"""By symptom: the causes that show it, what tells them apart, and what mends each."""
+"""By symptom: the causes that show it, what distinguishes them, and their remedies."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -14,7 +14,7 @@ from failbench.base.records import Record
 
 _STYLES: Final = "base parts landing symptoms failures failure methods reported"
 STYLES: Final = tuple(f"{name}.css" for name in _STYLES.split())
-"""In the order in which they hold: later ones may build on what earlier ones declare."""
+"""In the order in which they apply: later ones may build on what earlier ones declare."""
 
 _NOUNS: Final = "core charts tables runs"
 _VIEWS: Final = (

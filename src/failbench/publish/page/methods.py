@@ -98,7 +98,7 @@ def _answers(part: pl.DataFrame) -> Answers:
 
 
 def shown_order(methods: list[str]) -> list[str]:
-    """Held-out methods, then development, then those that are told; within these by label order."""
+    """Held-out methods, then development, then those given the category; each by label order."""
     return sorted(
         labels.in_label_order(methods),
         key=lambda method: (not labels.is_blind(method), labels.reads_true_category(method)),
@@ -106,7 +106,7 @@ def shown_order(methods: list[str]) -> list[str]:
 
 
 def method_facts(method: str) -> dict[str, object]:
-    """What every view says of a method: its name, what it reads, and whether it is held out."""
+    """What every view has of a method: its name, what it reads, and whether it is held out."""
     told = labels.reads_true_category(method)
     return {
         "id": method,

@@ -82,7 +82,7 @@ def looked_up(reference: str, metrics: Metrics, path: str) -> dict[str, float]:
     if isinstance(found, int | float) and not isinstance(found, bool):
         return {"value": float(found)}
     problem = f"has no number, which {TABLE} sets beside {path} of the original."
-    remedy = "Run `dvc repro` for the stage that writes it, or mend the row."
+    remedy = "Run `dvc repro` for the stage that writes it, or correct the row."
     raise BadInputError(f"data/metrics/{study}.json", place, problem, remedy)
 
 

@@ -11,7 +11,7 @@ const GROUPS = [
   },
   {
     name: "Development",
-    note: "These depend on the last version of the monitor’s rules, which the author of the faults revised with these scenarios in view: not held out.",
+    note: "These depend on the last version of the monitor’s rules. The author of the faults developed it on these scenarios: in-sample, not held out.",
     has: (method) => method.development,
   },
   {
@@ -55,7 +55,7 @@ function whoIsRight(card) {
     "p",
     { class: "who" },
     h("strong", {}, `${right.length} of ${heldOut.length}`),
-    " held-out methods right",
+    " held-out methods name the category",
     right.length ? `: ${shown}` : "",
   );
 }

@@ -133,7 +133,7 @@ function saidSection(card, detail) {
   const total = index.asked.answers;
   const rows = detail.answers.map((answer, place) => ({ ...answer, ...index.methods[place] }));
   return part(
-    "of-methods", "What each method said",
+    "of-methods", "What each method answered",
     h(
       "p",
       {},
@@ -170,7 +170,7 @@ function answersTable(rows, card, total, name) {
   );
 }
 
-// What one fit, that of the first repeat, rests on; rules decide by their last condition.
+// What one fit, that of the first repeat, depends on; rules decide by their last condition.
 function explainedList(rows) {
   const index = data("failures");
   const explained = rows.filter((row) => row.explained);
@@ -195,7 +195,7 @@ function logsTable(detail) {
   const index = data("failures");
   return [
     h("h3", {}, "Given as a log"),
-    h("p", { class: "caption" }, "What failbench diagnose answers to logs of these runs, given that they failed, by fits that have not learnt from this scenario. The category is that of the first root cause. Which causes a sign points to was written with these scenarios in view: development."),
+    h("p", { class: "caption" }, "What failbench diagnose answers to logs of these runs, given that they failed, by fits that have not learnt from this scenario. The category is that of the first root cause. Which causes a sign indicates was written on these scenarios: in-sample."),
     sortableTable(
       [
         { label: "From", value: (row) => row.label, rowHeader: true },
@@ -217,8 +217,8 @@ function monitorSection(detail) {
   if (!seen) return null;
   return part(
     "of-monitor", "What broke, in order",
-    h("p", {}, `The monitor, at the failure, says ${index.answers[seen.answer].toLowerCase()}. `, seen.evidence),
-    h("p", { class: "note" }, "Development: the last version of these rules was made with these scenarios in view. Bounds come from healthy runs alone."),
+    h("p", {}, `At the failure, the monitor answers ${index.answers[seen.answer].toLowerCase()}. `, seen.evidence),
+    h("p", { class: "note" }, "In-sample: the last version of these rules was developed on these scenarios. Bounds come from healthy runs alone."),
     h("p", {}, "Each line is a condition of healthy training, at the step at which it was first violated."),
     seen.broken.length
       ? h(
@@ -238,7 +238,7 @@ function monitorSection(detail) {
             ),
           ),
         )
-      : h("p", { class: "nothing" }, "Nothing that must hold was seen to break."),
+      : h("p", { class: "nothing" }, "No condition of healthy training was seen to be violated."),
   );
 }
 
@@ -250,7 +250,7 @@ function alikeSection(card, detail) {
     return h("li", {}, h("a", { href: hashOf("failure", [id]) }, other.title), ` (${index.categories[other.category].toLowerCase()})`);
   };
   return part(
-    "of-alike", "What looks like it",
+    "of-alike", "Similar failures",
     h(
       "p",
       {},
@@ -282,6 +282,6 @@ function labelSection(card, detail) {
       h("dd", {}, h("code", {}, detail.fault.name), `, ${detail.fault.onset.replaceAll("_", " ")}`, values.length ? ` (${values.join(", ")})` : ""),
       detail.ambiguity ? [h("dt", {}, "Unknown, because"), h("dd", {}, detail.ambiguity.replaceAll("_", " "))] : null,
     ),
-    h("p", { class: "caption" }, "The cause is known because it was switched on; the category is a judgement of one designer."),
+    h("p", { class: "caption" }, "The cause is given, because it was switched on. The category is a judgement of one designer."),
   );
 }

@@ -102,7 +102,7 @@
         title: "Reported against measured",
         intro: [
           `The original prints ${plural(rows.length, "number, interval or series", "numbers, intervals and series")}; beside ${withOurs(rows)} stands a number of ours. ` +
-            "Where no number of ours is of the same quantity, the row says why.",
+            "Where no number of ours is of the same quantity, the row gives the reason.",
         ],
         note:
           "Ours are other failures, of small models: a difference is no error of the original. " +
@@ -128,7 +128,7 @@
       filtered(container, route, {
         title: "The original against itself",
         intro: [`${plural(rows.length, "claim")} of the original were tested by its own figures: ${tally(rows)}.`],
-        note: "No number of ours is in this table. A verdict says whether the original agrees with itself, not whether our results agree with it.",
+        note: "No number of ours is in this table. A verdict is about the original and its own figures, never about our results.",
         rows,
         columns: AUDITED,
         caption: "Claims of the original, each once",

@@ -68,9 +68,9 @@ const risk = (() => {
       h(
         "p",
         { id: "coverage-means" },
-        "If only the answers are taken of which a method is surest, how many of them are wrong? " +
+        "How many of a method’s answers are wrong if only its surest ones are taken? " +
           "An abstention counts as the least sure answer, and as wrong. Simple rules are not here: they state no " +
-          "confidence. Over all seeds; an asterisk marks methods made with these scenarios in view.",
+          "confidence. Over all seeds; an asterisk marks methods developed on these scenarios.",
       ),
       h("fieldset", { class: "choices" }, h("legend", {}, `Methods that are drawn (at most ${MOST})`), boxes),
       h("div", { class: "field slider" }, h("label", { for: "coverage" }, "Coverage: the surest answers"), slider, output),

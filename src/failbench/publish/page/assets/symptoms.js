@@ -1,4 +1,4 @@
-// Symptoms: what was seen, the causes that show it, what distinguishes them, and what mends each.
+// Symptoms: what was seen, the causes that show it, what distinguishes them, and its remedy.
 
 views.symptoms = {
   title: "Symptoms",
