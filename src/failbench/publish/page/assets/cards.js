@@ -55,7 +55,7 @@ function whoIsRight(card) {
     "p",
     { class: "who" },
     h("strong", {}, `${right.length} of ${heldOut.length}`),
-    " held-out methods name the category",
+    " held-out methods name the right category",
     right.length ? `: ${shown}` : "",
   );
 }
