@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from failbench.publish.page.reported import (
     AUDIT_SCHEMA,
     audit_section,
     counterparts,
+    looked_up,
     reported_section,
 )
 from recordings import read_recordings
@@ -57,8 +58,9 @@ CURVES = Path("data/plots/risk_coverage.csv")
 AUDIT = Path("data/plots/paper_audit.csv")
 MODEL = Path("src/failbench/fitted/log.json")
 WORDS = Path("src/failbench/fitted/words.npy")
-OURS = ("failbench_diagnose", "accuracy")
-"""Of the metrics of ``diagnose_logs``: of complete logs, not given that the run failed."""
+LOG_METRICS = METRICS / "diagnose_logs.json"
+OURS = "diagnose_logs:peers/failbench_diagnose/accuracy"
+"""Of complete logs of scenarios not learnt from, not given that the run failed."""
 
 LOG_LINES = 3
 PAGE = Path("paper/report.html")
@@ -77,6 +79,8 @@ def main() -> None:
     # of the studies whose numbers stand beside those of the paper
     named = {place.partition(":")[0] for each in counterparts().values() for place in each.ours}
     metrics = {name: st.read_earlier(METRICS / f"{name}.json") for name in sorted(named)}
+    of_tool = {"diagnose_logs": st.read_earlier(LOG_METRICS)}
+    accuracy = looked_up(OURS, of_tool, "stands beside answers of the tool")
     logs = st.read_output(LOGS, failure.LOG_SCHEMA)
     monitored = read_monitored(judged.versions[-1])
     alike = failure.LookAlikes(
@@ -97,7 +101,7 @@ def main() -> None:
     majority, scale = st.majority_share(predictions), st.scale_of(telemetry.runs)
     sections: dict[str, object] = {
         "symptoms": symptoms_section(telemetry, **where),
-        "answers": shown_answers(telemetry, scenarios, **where),
+        "answers": shown_answers(telemetry, scenarios, accuracy, **where),
         "landing": landing(*shown, scale=scale, majority=majority, confidence=confidence),
         "failures": failures(*recorded, alike.difficulty, **where),
         "failure": failure.details(*recorded, explained, of_logs, monitored, alike, **where),
@@ -116,7 +120,12 @@ def main() -> None:
 
 
 def shown_answers(
-    telemetry: Telemetry, scenarios: Sequence[Scenario], *, reference: str, seed: int
+    telemetry: Telemetry,
+    scenarios: Sequence[Scenario],
+    accuracy: Mapping[str, float],
+    *,
+    reference: str,
+    seed: int,
 ) -> dict[str, object]:
     """Three answers of the command, the first of each kind in the order of scenarios' names."""
     model, words = read_model(MODEL), read_words(WORDS)
@@ -144,10 +153,9 @@ def shown_answers(
             }
         if len(shown) == len(wanted):
             break
-    metrics = st.read_earlier(METRICS / "diagnose_logs.json")["peers"]
     return {
         "answers": [{"rule": rule, **shown[kind]} for rule, kind in wanted.items()],
-        "accuracy": metrics[OURS[0]][OURS[1]],
+        "accuracy": accuracy,
     }
 
 

@@ -70,7 +70,7 @@ def counterparts() -> dict[str, Counterpart]:
     return {row.path: row for row in rows}
 
 
-def looked_up(reference: str, metrics: Metrics, path: str) -> dict[str, float]:
+def looked_up(reference: str, metrics: Metrics, wanted: str) -> dict[str, float]:
     """The estimate or number at a place: ``value``, and ``ci_low``, ``ci_high``, ``n`` if known."""
     study, _, place = reference.partition(":")
     found: object = metrics.get(study)
@@ -81,8 +81,8 @@ def looked_up(reference: str, metrics: Metrics, path: str) -> dict[str, float]:
         return {key: float(found[key]) for key in kept if key in found}
     if isinstance(found, int | float) and not isinstance(found, bool):
         return {"value": float(found)}
-    problem = f"has no number, which {TABLE} sets beside {path} of the original."
-    remedy = "Run `dvc repro` for the stage that writes it, or correct the row."
+    problem = f"has no number, which {wanted}."
+    remedy = "Run `dvc repro` for the stage that writes it, or correct what asks for it."
     raise BadInputError(f"data/metrics/{study}.json", place, problem, remedy)
 
 
@@ -99,7 +99,8 @@ def reported_section(paper: Reported, metrics: Metrics) -> list[Row]:
         {
             **number,
             "ours": [
-                {"where": place, **looked_up(place, metrics, path)} for place in declared[path].ours
+                {"where": place, **looked_up(place, metrics, f"{TABLE} sets beside {path}")}
+                for place in declared[path].ours
             ],
             "note": declared[path].note,
         }

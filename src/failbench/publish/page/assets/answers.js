@@ -1,7 +1,6 @@
 // Answers: what the command prints of three recorded logs.
 
 views.answers = {
-  title: "The tool",
   render(container) {
     const { answers, accuracy } = data("answers");
     const { cards, categories, reference, settings, seed } = data("failures");

@@ -1,7 +1,6 @@
 // Failure: one scenario in full.
 
 views.failure = {
-  title: "Failure",
   render(container, route) {
     const index = data("failures");
     const card = index.cards.find((each) => each.id === route.rest[0]);

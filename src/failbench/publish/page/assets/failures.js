@@ -5,7 +5,6 @@ let lastFilter = new URLSearchParams();
 const AT_ONCE = 12;
 
 views.failures = {
-  title: "Failures",
   render(container, route) {
     const index = data("failures");
     const state = filterState(route.query);

@@ -1,7 +1,6 @@
 // Landing: symptoms first, then the finding of the study with one picture of it, and the other views.
 
 views.landing = {
-  title: "failbench",
   render(container) {
     const landing = data("landing");
     container.append(

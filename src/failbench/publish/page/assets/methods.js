@@ -74,7 +74,6 @@
   }
 
   views.methods = {
-    title: "Methods",
     render(container, route) {
       const section = data("methods");
       const state = stateOf(section, route.query);

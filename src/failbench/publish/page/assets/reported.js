@@ -94,7 +94,6 @@
   }
 
   views.reported = {
-    title: "Reported against measured",
     render(container, route) {
       const rows = data("reported");
       const withOurs = (some) => some.filter((row) => row.ours.length).length;
@@ -118,7 +117,6 @@
   };
 
   views.audit = {
-    title: "The original against itself",
     render(container, route) {
       const { rows, verdicts } = data("audit");
       const tally = (some) =>

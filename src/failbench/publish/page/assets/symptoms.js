@@ -1,7 +1,6 @@
 // Symptoms: what was seen, the causes that show it, what distinguishes them, and its remedy.
 
 views.symptoms = {
-  title: "Symptoms",
   render(container, route) {
     const symptom = data("symptoms").symptoms.find((each) => each.id === route.rest[0]);
     if (symptom) return renderSymptom(container, symptom);
