@@ -13,7 +13,7 @@ CHROMIUM_ARGUMENTS = [
 ]  # fmt: skip
 
 DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 740}
+PHONE = {"width": 360, "height": 740}
 
 
 def why_no_browser() -> str | None:
