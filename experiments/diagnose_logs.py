@@ -1,33 +1,28 @@
 """Stage diagnose_logs: how often causes are told from logs, and what other tools make of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from io import StringIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
-from rich.console import Console
 
 from failbench import study as st
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.answer import NAMED, Level, level_of
-from failbench.diagnose.diagnosis import diagnosis_of
-from failbench.diagnose.model import Model, read_model
-from failbench.diagnose.outputs.page import print_page
+from failbench.diagnose.model import read_model
 from failbench.diagnose.readers.names import SIGNALS
-from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.words import read_words
 from failbench.messages.catalogue import messages
 from failbench.monitor.records.tables import setting_of
 from failbench.neighbours.peers.skill import skill_verdicts
 from failbench.neighbours.peers.verdicts import OUTSIDE_TABLE, VERDICT_SCHEMA, recorded_answers
-from failbench.neighbours.rendering.formats import rendered
-from failbench.neighbours.rendering.run import COMPLETE, complete_shape, logged_run
+from failbench.neighbours.rendering.run import COMPLETE
 from shared import outside as others
+from shared.answered import answered as answered_run
 from shared.authors import A
 from shared.diagnose_logs import (
     AGAINST_SCHEMA,
@@ -248,20 +243,6 @@ def ours(answers: pl.DataFrame) -> pl.DataFrame:
     return named.select("run_id", "prediction", **keys, detected="alarm")
 
 
-def example(run: Mapping[str, Any], steps: pl.DataFrame, model: Model) -> str:
-    """The last line of a run's log and what the command answers, up to what it also found."""
-    name, shape, rng = "key_equals", complete_shape("key_equals"), np.random.default_rng(0)
-    logged = logged_run(run, steps, run["failure_step"])
-    (log,) = rendered(logged, name, shape, rng).values()
-    page = StringIO()
-    read = read_text("train.log", [log])
-    answer = diagnosis_of(read, model=model, weights=read_words(WORDS_TABLE))
-    print_page(answer, Console(file=page, width=80, color_system=None))
-    last = f"$ tail -n 1 train.log\n{log.decode().splitlines()[-1]}"
-    answered = page.getvalue().partition("\nAlso found\n")[0]
-    return f"```console\n{last}\n$ failbench diagnose train.log\n{answered}\n...\n```\n"
-
-
 def numbers(
     failing: pl.DataFrame, rates: pl.DataFrame, risks: pl.DataFrame, settings: DiagnosedLogs
 ) -> dict[str, object]:
@@ -423,7 +404,9 @@ def main() -> None:
     of_example = {"planted": planted[0].lower() + planted[1:], "planted_in": ended["scenario"]}
     counts = numbers(failing, rates, risks, settings) | of_example
     said = st.Captions.read("diagnose_logs", intervals, settings, metrics, counts)
-    shown_log = example(ended, telemetry.steps.filter(run_id=ended["run_id"]), read_model(MODEL))
+    steps = telemetry.steps.filter(run_id=ended["run_id"])
+    answer = answered_run(ended, steps, read_model(MODEL), read_words(WORDS_TABLE))
+    shown_log = answer.session(until="\nAlso found\n")
     drawn = partial(draw, rates, risks, settings.coverage)
     of_learners = st.rows("learner", said.labels("diagnose_logs_learners"))
     of_tables = st.Estimates(outside), st.Estimates(beside_good), st.Estimates(placing)
@@ -453,7 +436,7 @@ def main() -> None:
         sentences={
             "finding": said.text("finding", "text") + "\n",
             "learnt": said.text("learnt", "text") + "\n",
-            "example": f"{shown_log}\n{said.text('example', 'text')}\n",
+            "example": f"```console\n{shown_log}\n```\n\n{said.text('example', 'text')}\n",
         },
         summary=whole.select("model", "method", "metric", "value", "ci_low", "ci_high", "n"),
     )

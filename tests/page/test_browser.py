@@ -9,17 +9,47 @@ from failbench.base.scenarios import Scenario, read_scenarios
 from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
 from failbench.diagnose.outputs.html_page import html_of
 from opened_page import DESKTOP, PHONE
+from page_sections import section
 from pipeline import REPOSITORY
 
 VIEWS = {
     **dict.fromkeys(
-        ("#/", "#/failures", "#/failure/learning_rate_jump", "#/failure/killed_by_host")
+        (
+            "#/",
+            "#/symptoms",
+            "#/symptoms/memory",
+            "#/failures",
+            "#/failure/learning_rate_jump",
+            "#/failure/killed_by_host",
+            "#/answers",
+            "#/reported?section=Table+1",
+            "#/audit?section=Table+1",
+        )
     ),
-    "#/methods": lambda page: page.locator(".risk .drawn .line").first.wait_for(),
+    "#/methods": lambda page: page.locator(".risk .drawn").scroll_into_view_if_needed(),
     "#/methods?simulated=1": lambda page: page.locator("button.opens").first.click(),
-    "#/reported?section=Table+1": lambda page: page.locator(".reported summary").first.click(),
 }
 """Routes, and what is done there before anyone looks."""
+
+REFERENCE = "transformer-adamw"
+
+CUT_OFF = """() => [...document.querySelectorAll("main *, header *")]
+  .filter((element) => !element.closest(".hidden, [hidden], dialog"))
+  .flatMap((element) => [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE))
+  .filter((text) => {
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    return [...range.getClientRects()].some(
+      ({ left, right, width }) => width && (left < -0.5 || right > innerWidth + 0.5),
+    );
+  })
+  .map((text) => text.textContent)
+  .concat(
+    [...document.querySelectorAll(".scroll, pre")]
+      .filter((box) => box.scrollWidth > box.clientWidth + 1)
+      .map((box) => `scrolls: ${box.ariaLabel}`),
+  )"""
+"""Texts that reach over an edge of the window, and boxes that must be scrolled sideways."""
 
 
 @cache
@@ -61,6 +91,8 @@ def mostly(method: str) -> dict[str, str]:
 
 def count(page: Any) -> int:
     text = page.locator("#count").inner_text()
+    while (more := page.locator("#more")).is_visible():
+        more.click()
     shown = page.locator(".card").count()
     assert text == f"{shown} of {len(scenarios())} scenarios"
     return shown
@@ -68,7 +100,7 @@ def count(page: Any) -> int:
 
 @pytest.mark.parametrize(("viewport", "theme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=str)
 @pytest.mark.parametrize("route", VIEWS)
-def test_everyone_can_use_a_view_and_a_phone_scrolls_none_sideways(
+def test_everyone_can_use_a_view_and_a_phone_cuts_off_none_of_its_text(
     page_at, axe, route, viewport, theme
 ):
     page = page_at(route, theme=theme, viewport=viewport)
@@ -76,6 +108,7 @@ def test_everyone_can_use_a_view_and_a_phone_scrolls_none_sideways(
         prepare(page)
     assert page.evaluate("document.documentElement.dataset.theme") == theme
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert page.evaluate(CUT_OFF) == []
     assert axe(page) == []
 
 
@@ -140,16 +173,17 @@ def test_the_skip_link_comes_first_and_leads_to_the_content(page_at):
 def test_another_signal_and_setting_draw_another_picture_that_says_what_it_is(page_at):
     page = page_at("#/failure/learning_rate_jump")
     picture = page.locator("figure svg[role=img]").first
-    before = picture.locator("title").text_content()
-    assert "training loss" in before
+    assert "training loss" in picture.get_attribute("aria-label")
     page.select_option("#choose-signal", "gradient_norm")
     page.select_option("#choose-setting", "lstm-adamw")
-    assert "gradient norm" in picture.locator("title").text_content()
+    assert "gradient norm" in picture.get_attribute("aria-label")
     onset = recorded("lstm-adamw").filter(pl.col("scenario") == "learning_rate_jump")["onset_step"]
-    assert f"step {onset[0]}" in picture.locator("desc").text_content()
+    assert f"step {onset[0]}" in picture.get_attribute("aria-description")
 
 
-@pytest.mark.parametrize("route", ["#/nothing", "#/failure/nothing", "#/failure"])
+@pytest.mark.parametrize(
+    "route", ["#/nothing", "#/failure/nothing", "#/failure", "#/symptoms/nothing"]
+)
 def test_an_address_that_leads_nowhere_says_so(page_at, route):
     assert "There is no such" in page_at(route).locator("h1").inner_text()
 
@@ -160,6 +194,76 @@ def test_every_failure_opens(page_at):
         page.evaluate("name => { location.hash = `#/failure/${name}` }", name)
         page.locator("main h1", has_text=scenario.title).wait_for()
         page.locator("section figure svg[role=img]").wait_for()
+
+
+def of_symptom(*names: str) -> set[str]:
+    """Scenarios of symptoms, by the declared rules."""
+    found = {each["id"]: each for each in section("symptoms")["symptoms"]}
+    causes = [cause for name in names for cause in found[name]["causes"]]
+    return {scenario["id"] for cause in causes for scenario in cause["scenarios"]}
+
+
+def ids(page: Any) -> set[str]:
+    links = page.locator(".card h2 a")
+    return set(links.evaluate_all("all => all.map(each => each.hash.split('/').pop())"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("nan", lambda: of_symptom("nan")),
+        ("oom", lambda: of_symptom("memory", "killed")),
+        ("CUDA", lambda: of_symptom("memory", "error")),
+        ("diverge", lambda: of_symptom("spike")),
+        (
+            "IndexError",
+            lambda: set(recorded(REFERENCE).filter(error_type="IndexError")["scenario"]),
+        ),
+        ("hung", lambda: set(recorded(REFERENCE).filter(outcome="hung")["scenario"])),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_search_finds_what_people_call_a_symptom_an_outcome_or_an_error(page_at, asked, found):
+    page = page_at("#/")
+    page.get_by_label("Search symptoms").fill(asked)
+    page.keyboard.press("Enter")
+    page.locator("#count").wait_for()
+    assert count(page) >= len(found()) > 0
+    assert found() <= ids(page)
+
+
+def test_a_search_finds_no_letters_inside_a_word(page_at):
+    page = page_at("#/failures?q=oom")
+    count(page)
+    assert ids(page) == of_symptom("memory", "killed")
+
+
+def test_a_symptom_leads_over_a_cause_and_its_run_to_what_distinguishes_it_and_mends_it(page_at):
+    page = page_at("#/")
+    page.get_by_role("link", name="The run hangs").click()
+    page.locator(".candidate").first.wait_for()
+    causes = next(each for each in section("symptoms")["symptoms"] if each["id"] == "hang")[
+        "causes"
+    ]
+    assert page.locator(".candidate").count() == len(causes) > 1
+    for place, cause in enumerate(causes):
+        card = page.locator(".candidate").nth(place)
+        known = section("symptoms")["causes"][cause["cause"]]
+        text = card.inner_text().replace("\n", " ")
+        for written in (
+            known["title"],
+            known["settle"][0]["tells"],
+            known["remedies"][0]["change"],
+        ):
+            assert written.replace("`", "") in text
+        card.scroll_into_view_if_needed()
+        card.locator("svg[role=img]").wait_for()
+
+
+def test_answers_of_the_tool_are_three_and_one_of_them_is_wrong(page_at):
+    page = page_at("#/answers")
+    assert page.locator(".terminal").count() == 3
+    assert page.locator("section .verdict").all_inner_texts() == ["✓ right", "✓ right", "✗ wrong"]
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from failbench.base.errors import BadInputError
 from failbench.publish.page import document
 
 ASSETS = Path(str(files("failbench.publish.page"))) / "assets"
@@ -29,16 +30,29 @@ def test_text_of_any_kind_comes_back_ends_no_block_and_is_the_same_bytes_in_orde
         document.data_block("a", [float("nan")])
 
 
-def test_the_only_script_that_may_run_is_the_one_whose_hash_the_policy_names():
+def test_the_only_scripts_that_may_run_are_those_whose_hashes_the_policy_names():
     page = document.page_of({"a": HOSTILE})
-    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    assert f"script-src 'sha256-{document.script_hash(script)}'" in page
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(scripts) == len(document.libraries()) + 1
+    hashes = " ".join(f"'sha256-{document.script_hash(script)}'" for script in scripts)
+    assert f"script-src {hashes};" in page
     assert "default-src 'none'" in page
 
 
 def test_every_asset_is_declared_once_and_every_declared_one_is_there():
     declared = [*document.STYLES, *document.SCRIPTS, document.TEMPLATE]
-    assert sorted(declared) == sorted(path.name for path in ASSETS.iterdir())
+    assert sorted(declared) == sorted(path.name for path in ASSETS.iterdir() if path.is_file())
+    ends = ("min.js", "LICENSE")
+    vendored = {f"{each.library}.{end}" for each in document.libraries() for end in ends}
+    assert vendored | {"libraries.csv"} == {path.name for path in (ASSETS / "vendor").iterdir()}
+
+
+def test_a_library_is_the_one_that_was_published_and_its_licence_goes_along():
+    for library in document.libraries():
+        assert "Permission to use, copy, modify" in library.script
+        other = library.model_copy(update={"sha256": "0" * 64})
+        with pytest.raises(BadInputError, match=rf"{library.library}\.min\.js: sha256"):
+            _ = other.script
 
 
 def test_no_two_scripts_declare_the_same_name():

@@ -9,13 +9,12 @@ import yaml
 from failbench.base.errors import BadInputError
 from failbench.publish.page.methods import (
     CURVE_SCHEMA,
-    SHOWN,
     methods_section,
     risk_curves,
-    seed_figures,
 )
 from failbench.publish.page.reported import (
     AUDIT_SCHEMA,
+    audit_section,
     counterparts,
     paper_numbers,
     reported_section,
@@ -53,23 +52,6 @@ def paper():
     return Reported.model_validate(raw_paper())
 
 
-def of(method, feature_set="19"):
-    return predictions().filter(pl.col("method") == method, pl.col("feature_set") == feature_set)
-
-
-@pytest.mark.parametrize("feature_set", ["19", "19+keywords"])
-@pytest.mark.parametrize(
-    "method", ["simple_rules", "improved_rules", "random_forest", "hybrid", "invariants_abstaining"]
-)
-def test_what_is_computed_for_a_seed_gives_the_metrics_file_for_all_of_them(method, feature_set):
-    computed = seed_figures(of(method, feature_set))
-    for name, (value,) in computed.items():
-        assert value == pytest.approx(
-            metrics()["intervals"][feature_set][method][name]["value"], abs=2e-6
-        )
-    assert set(computed) == set(SHOWN)
-
-
 def test_metrics_that_lack_a_method_or_a_figure_are_refused_by_name():
     without = {"19": {}, "19+keywords": {}}
     with pytest.raises(BadInputError, match=r"intervals\.json: 19\.decision_tree: is missing"):
@@ -90,6 +72,12 @@ def audit():
     return pl.read_csv(ROOT / "data/plots/paper_audit.csv", schema_overrides=AUDIT_SCHEMA).select(
         AUDIT_SCHEMA.names()
     )
+
+
+def test_the_audit_counts_each_claim_once():
+    rows = audit_section(audit())["rows"]
+    assert sorted(row["claim"] for row in rows) == sorted(audit()["claim"])
+    assert {row["verdict"] for row in rows} == set(audit_section(audit())["verdicts"])
 
 
 def leaves(value, path=()):
@@ -116,11 +104,11 @@ def test_every_number_of_the_file_is_an_entry_and_nothing_else_is():
 def test_a_number_that_moves_in_the_metrics_moves_and_one_that_is_gone_is_named():
     changed = copy.deepcopy(metrics())
     changed["intervals"]["19"]["simple_rules"]["accuracy"]["value"] = 0.123
-    rows = {row["path"]: row for row in reported_section(paper(), changed, audit())["rows"]}
+    rows = {row["path"]: row for row in reported_section(paper(), changed)}
     assert rows["claims.simple_rules_accuracy"]["ours"][0]["value"] == 0.123
     del changed["intervals"]["19"]["simple_rules"]
     with pytest.raises(BadInputError, match=r"intervals\.json: 19/simple_rules/accuracy: has no"):
-        reported_section(paper(), changed, audit())
+        reported_section(paper(), changed)
 
 
 def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypatch):
@@ -133,4 +121,4 @@ def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypat
     ):
         monkeypatch.setattr("failbench.publish.page.reported.counterparts", lambda rows=rows: rows)
         with pytest.raises(BadInputError, match=problem):
-            reported_section(paper(), metrics(), audit())
+            reported_section(paper(), metrics())

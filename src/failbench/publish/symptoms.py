@@ -26,7 +26,7 @@ LEAST_SHARE: Final = 0.1
 SMOOTHED, ENDS = 5, 20  # steps of a trailing mean, and of the beginning and the end of a curve
 
 FACTS: Final = {
-    "outcome": "how the run failed, as the detector says",
+    "outcome": "how the run failed, by the detector",
     "ending": "how the process ended",
     "error": "type and message of the error, or the signal that ended the process",
     "not_finite": "steps whose loss or gradient norm is NaN or infinite",
@@ -48,7 +48,7 @@ class Condition(Record):
     least: float | None = None
     most: float | None = None
 
-    def holds(self, value: object) -> bool:
+    def satisfied(self, value: object) -> bool:
         """Whether a value satisfies it."""
         if isinstance(value, str):
             return self.matches is not None and self.matches.search(value) is not None
@@ -72,7 +72,7 @@ class Symptom(Record):
     def shown(self, facts: dict[str, object]) -> bool:
         """Whether a run with these facts shows it."""
         return any(
-            all(condition.holds(facts[name]) for name, condition in each.items())
+            all(condition.satisfied(facts[name]) for name, condition in each.items())
             for each in self.shows
         )
 
@@ -84,35 +84,25 @@ def symptoms() -> tuple[Symptom, ...]:
     return TypeAdapter(tuple[Symptom, ...]).validate_json(text)
 
 
-def shown_symptoms(telemetry: Telemetry) -> pl.DataFrame:
-    """A row per failing run and symptom that it shows: ``symptom``, ``scenario``, ``run_id``."""
-    rows = [
-        {"symptom": symptom.id, **{key: facts[key] for key in ("scenario", "run_id")}}
-        for facts in run_facts(telemetry).iter_rows(named=True)
-        for symptom in symptoms()
-        if symptom.shown(facts)
-    ]
-    keys = ("symptom", "scenario", "run_id")
-    return pl.DataFrame(rows, schema=dict.fromkeys(keys, pl.String))
-
-
 def symptom_scenarios(telemetry: Telemetry) -> pl.DataFrame:
-    """The scenarios of each symptom, most frequent first, with ``shown`` of so many ``runs``."""
-    failing = telemetry.runs.filter(pl.col("kind") == "failure")
-    runs = failing.group_by("scenario").agg(pl.len().alias("runs"))
-    shown = shown_symptoms(telemetry).group_by("symptom", "scenario").agg(pl.len().alias("shown"))
-    kept = (
-        shown.join(runs, on="scenario")
-        .filter(pl.col("shown") >= LEAST_SHARE * pl.col("runs"))
-        .join(_order(), on="symptom")
-    )
+    """The scenarios of each symptom, by the share of runs that show it, which ``run_ids`` names."""
+    facts = run_facts(telemetry)
+    runs = facts.group_by("scenario").agg(pl.len().alias("runs"))
+    parts = [
+        facts.filter([symptom.shown(row) for row in facts.iter_rows(named=True)])
+        .group_by("scenario")
+        .agg(pl.len().alias("shown"), pl.col("run_id").sort().alias("run_ids"))
+        .join(runs, on="scenario")
+        .with_columns(share=pl.col("shown") / pl.col("runs"), symptom=pl.lit(symptom.id))
+        .sort("share", "scenario", descending=[True, False])
+        for symptom in symptoms()
+    ]
+    kept = pl.concat(parts).filter(pl.col("share") >= LEAST_SHARE)
     for scenario in sorted(set(runs["scenario"]) - set(kept["scenario"])):
         problem = f"no symptom is shown by {100 * LEAST_SHARE:g} % of the runs of {scenario!r}."
         remedy = "Declare what they show in src/failbench/publish/data/symptoms.json."
         raise BadInputError("data/telemetry", "scenario", problem, remedy)
-    share = pl.col("shown") / pl.col("runs")
-    order = kept.sort("order", share, "scenario", descending=[False, True, False])
-    return order.select("symptom", "scenario", "shown", "runs")
+    return kept.select("symptom", "scenario", "shown", "runs", "run_ids")
 
 
 def run_facts(telemetry: Telemetry) -> pl.DataFrame:
@@ -154,11 +144,6 @@ def error_text(row: Mapping[str, object]) -> str | None:
     if row["error_type"] is not None:
         return f"{row['error_type']}: {row['error_message'] or ''}".rstrip().removesuffix(":")
     return None if row["exit_signal"] is None else f"ended by {row['exit_signal']}"
-
-
-def _order() -> pl.DataFrame:
-    ids = [symptom.id for symptom in symptoms()]
-    return pl.DataFrame({"symptom": ids, "order": range(len(ids))})
 
 
 def _odd(name: str) -> pl.Expr:

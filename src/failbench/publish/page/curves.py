@@ -38,7 +38,7 @@ SIGNALS: Final = (
 
 
 def thinning() -> str:
-    """How curves are thinned, as the page says it."""
+    """How curves are thinned, as the page has it."""
     # windows of ``thinned``, which keeps three values of each
     own, elsewhere = ((most - 2) // 3 for most in (MOST_POINTS, MOST_POINTS_ELSEWHERE))
     return (

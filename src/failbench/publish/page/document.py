@@ -1,6 +1,7 @@
 """Document: template, styles, scripts and sections of data as one file that needs nothing else."""
 
 import base64
+import csv
 import hashlib
 import json
 import math
@@ -8,13 +9,16 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
-_STYLES: Final = "base parts landing failures failure methods reported"
-STYLES: Final = tuple(f"{name}.css" for name in _STYLES.split())
-"""In the order in which they hold: later ones may build on what earlier ones declare."""
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
 
-_NOUNS: Final = "core scales charts tables runs"
+_STYLES: Final = "base parts landing symptoms failures failure methods reported"
+STYLES: Final = tuple(f"{name}.css" for name in _STYLES.split())
+"""In the order in which they apply: later ones may build on what earlier ones declare."""
+
+_NOUNS: Final = "core charts tables runs"
 _VIEWS: Final = (
-    "landing cards filters failures failure method_tables confusion risk methods reported"
+    "cards symptoms landing filters failures failure answers confusion risk methods reported"
 )
 SCRIPTS: Final = tuple(f"{name}.js" for name in f"{_NOUNS} {_VIEWS} boot".split())
 """In the order in which they run, inside one function: nouns, then views, then what starts them."""
@@ -22,16 +26,42 @@ SCRIPTS: Final = tuple(f"{name}.js" for name in f"{_NOUNS} {_VIEWS} boot".split(
 TEMPLATE: Final = "page.html"
 
 
+class Library(Record):
+    """A library of others in ``assets/vendor``, minified as its authors publish it."""
+
+    library: str
+    version: str
+    source: str
+    licence: str
+    sha256: str
+
+    @property
+    def script(self) -> str:
+        """What is put into the page: the licence, which asks to go along, and the code."""
+        licence, code = (_asset(f"vendor/{self.library}.{end}") for end in ("LICENSE", "min.js"))
+        if (found := hashlib.sha256(code.encode("utf-8")).hexdigest()) != self.sha256:
+            place = f"assets/vendor/{self.library}.min.js"
+            raise BadInputError(place, "sha256", f"is {found}.", "Restore it with git.")
+        return f"\n/* {self.library} {self.version}\n{licence}*/\n{code}\n"
+
+
+def libraries() -> tuple[Library, ...]:
+    """All libraries, in the order in which they run."""
+    rows = csv.DictReader(_asset("vendor/libraries.csv").splitlines())
+    return tuple(map(Library.model_validate, rows))
+
+
 def page_of(sections: Mapping[str, object]) -> str:
     """The whole page: the same text for the same sections."""
     styles, bodies = ("\n".join(_asset(name).rstrip() for name in n) for n in (STYLES, SCRIPTS))
     # one function, which runs at once and leaves no name behind
-    script = f'\n(() => {{\n"use strict";\n{bodies}\n}})();\n'
+    own = f'\n(() => {{\n"use strict";\n{bodies}\n}})();\n'
+    scripts = [*(library.script for library in libraries()), own]
     parts = {
-        "script-hash": script_hash(script),
+        "script-hashes": " ".join(f"'sha256-{script_hash(script)}'" for script in scripts),
         "style": styles,
         "sections": "\n".join(data_block(name, value) for name, value in sections.items()),
-        "script": script,
+        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
     page = _asset(TEMPLATE)
     for name, part in parts.items():

@@ -18,7 +18,7 @@ from failbench.study.cells import words
 
 Plain = dict[str, object]
 
-NOTHING_BROKE: Final = "Nothing that must hold was seen to break."
+NOTHING_BROKE: Final = "No condition of healthy training was seen to be violated."
 
 FAULT: Final = ("name", "onset", "parameters")
 
@@ -148,7 +148,7 @@ def _runs(recorded: pl.DataFrame, seed: int) -> Plain:
 
 
 def explanations(answers: pl.DataFrame, conditions: pl.DataFrame) -> dict[str, dict[str, Plain]]:
-    """By scenario and method, what one fit says of a run and why."""
+    """By scenario and method, what one fit answers to a run and why."""
     sentences: dict[tuple[str, str], list[str]] = {}
     for row in conditions.sort("run_id", "method", "position").iter_rows(named=True):
         kept = sentences.setdefault((row["run_id"], row["method"]), [])
@@ -242,7 +242,7 @@ def decided_sentence(
     row = broken.row(by_predicate=pl.col("invariant") == invariant.id, named=True)
     return (
         f"At step {row['step']}, {words(invariant.signal)} is {number(row['value'])}. "
-        f"What must hold: {invariant.statement}"
+        f"Condition of healthy training: {invariant.statement}"
     )
 
 

@@ -20,7 +20,7 @@ HOW: Final = (
     "One fit of each method that gives evidence: that of the first repeat, which has not learnt "
     f"from this scenario, asked about the run that is drawn. Of more than {SHOWN} conditions, "
     "rules and trees, which check them in order, show the last, which decide; other methods the "
-    "leading ones. The other fits may say something else."
+    "leading ones. The other fits may answer otherwise."
 )
 
 OPTIMIZER_LABELS: Final = {"adamw": "AdamW", "sgd": "SGD"}
@@ -90,7 +90,7 @@ def failures(
         "categories": dict(CATEGORY_LABELS),
         "answers": {str(name): label for name, label in CATEGORY_LABELS.items()}
         | {ABSTAIN: "abstains"},
-        "outcomes": {name: name for name in OUTCOMES},
+        "outcomes": list(OUTCOMES),
         "difficulties": list(DIFFICULTIES),
         "settings": {name: setting_label(name) for name in settings_of(runs, reference)},
         "signals": {signal.name: signal.label for signal in SIGNALS},

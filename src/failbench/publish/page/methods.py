@@ -1,12 +1,8 @@
 """Methods: their answers by scenario, the first view, and what every method reaches."""
 
-# Estimates over all seeds come from metrics, with intervals. What one seed alone gives is computed
-# here by the same scores, without: its 76 runs are one draw of each scenario.
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import polars as pl
@@ -15,15 +11,12 @@ from pydantic import Field
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record
 from failbench.base.vocabulary import ABSTAIN, ANSWERS, CATEGORIES, PRIMARY_SET
-from failbench.statistics import metrics as scores
-from failbench.statistics import scenario_values as per_scenario
 from failbench.statistics.scenario_values import ScenarioAnswers, scenario_answers
 from failbench.study import labels
 from failbench.study.cells import Measured
 from failbench.study.inputs import Scope
 from failbench.study.paper_numbers import Reported, reported_accuracies
 
-ALL_SEEDS: Final = "all"
 DECIMALS: Final = 6  # of the metrics: fewer would round a number twice before it is shown
 
 INTERVALS: Final = "data/metrics/intervals.json"
@@ -34,18 +27,16 @@ CURVE_SCHEMA: Final = pl.Schema(  # keyed by the first three
     {"feature_set": _TEXT, "method": _TEXT, "coverage": _NUMBER, "risk": _NUMBER}
 )
 
-FIGURES: Final[Mapping[str, scores.Score]] = {  # names are those of the metrics file
-    "accuracy": scores.accuracy,
-    "balanced_accuracy": scores.balanced_accuracy,
-    "macro_f1": scores.macro_f1,
-    "abstention_rate": scores.abstention,
-    **{f"f1_{name}": partial(scores.category_f1, category=name) for name in CATEGORIES},
-}
+FIGURES: Final = (
+    *("accuracy", "balanced_accuracy", "macro_f1", "abstention_rate"),
+    *(f"f1_{name}" for name in CATEGORIES),
+)
+"""Names of the metrics file."""
 
-COMMITTED: Final = "accuracy_when_committed"
-SHOWN: Final = (*FIGURES, COMMITTED)
+SHOWN: Final = (*FIGURES, "accuracy_when_committed")
+"""The last one only where a method commits itself."""
 
-VERDICTS: Final = {name: name for name in ("right", "wrong", "abstained", "divided")}
+VERDICTS: Final = ("right", "wrong", "abstained", "divided")
 """What most answers of a method to a scenario are; divided where none of the three has most."""
 
 
@@ -107,7 +98,7 @@ def _answers(part: pl.DataFrame) -> Answers:
 
 
 def shown_order(methods: list[str]) -> list[str]:
-    """Held-out methods, then development, then those that are told; within these by label order."""
+    """Held-out methods, then development, then those given the category; each by label order."""
     return sorted(
         labels.in_label_order(methods),
         key=lambda method: (not labels.is_blind(method), labels.reads_true_category(method)),
@@ -115,7 +106,7 @@ def shown_order(methods: list[str]) -> list[str]:
 
 
 def method_facts(method: str) -> dict[str, object]:
-    """What every view says of a method: its name, what it reads, and whether it is held out."""
+    """What every view has of a method: its name, what it reads, and whether it is held out."""
     told = labels.reads_true_category(method)
     return {
         "id": method,
@@ -178,12 +169,14 @@ def landing(
 def _row(
     method: str, estimates: Mapping[str, Mapping[str, float]], paper: Reported
 ) -> dict[str, object]:
-    reported = reported_accuracies(paper).get(method)
-    in_table = paper.tables.methods.rows.get(method)
-    low, high = (None, None) if in_table is None else in_table.interval or (None, None)
-    there = None if reported is None else {"value": reported, "ci_low": low, "ci_high": high}
     measured = {key: estimates["accuracy"][key] for key in ESTIMATE}
-    return {**method_facts(method), "measured": measured, "reported": there}
+    return {**method_facts(method), "measured": measured, "reported": _reported(method, paper)}
+
+
+def _reported(method: str, paper: Reported) -> dict[str, float | None] | None:
+    value, row = reported_accuracies(paper).get(method), paper.tables.methods.rows.get(method)
+    low, high = (row and row.interval) or (None, None)
+    return None if value is None else {"value": value, "ci_low": low, "ci_high": high}
 
 
 def methods_section(
@@ -195,24 +188,16 @@ def methods_section(
     confidence: float,
 ) -> dict[str, object]:
     """Everything that the page shows of methods, as plain values."""
-    seeds = sorted(predictions["seed"].unique().to_list())
     names = labels.in_label_order([*predictions["method"].unique(), *paper.tables.methods.rows])
-    figures: dict[str, dict[str, dict[str, object]]] = {}
-    confusions: dict[str, dict[str, dict[str, object]]] = {}
+    figures: dict[str, dict[str, object]] = {}
+    confusions: dict[str, dict[str, object]] = {}
     parts = predictions.sort("feature_set", "method").group_by(
         "feature_set", "method", maintain_order=True
     )
     for (set_key, method_key), part in parts:
         feature_set, method = str(set_key), str(method_key)
-        of_seeds = {str(seed): part.filter(seed=seed) for seed in seeds}
-        figures.setdefault(feature_set, {})[method] = {
-            ALL_SEEDS: _estimates(metrics, feature_set, method),
-            **{seed: seed_figures(of_seed) for seed, of_seed in of_seeds.items()},
-        }
-        confusions.setdefault(feature_set, {})[method] = {
-            seed: _confusion(scenario_answers(each))
-            for seed, each in {ALL_SEEDS: part, **of_seeds}.items()
-        }
+        figures.setdefault(feature_set, {})[method] = _estimates(metrics, feature_set, method)
+        confusions.setdefault(feature_set, {})[method] = _confusion(scenario_answers(part))
     return {
         "feature_sets": [
             {"id": name, "label": said}
@@ -220,33 +205,18 @@ def methods_section(
             if name in figures
         ],
         "primary": PRIMARY_SET,
-        "seeds": seeds,
-        "scenarios": predictions["scenario"].n_unique(),
-        "runs": predictions["run_id"].n_unique(),
-        "repeats": predictions["repeat"].n_unique(),
-        "architectures": sorted(predictions["architecture"].unique()),
+        **{f"{name}s": predictions[name].n_unique() for name in ("scenario", "seed", "repeat")},
         "confidence": confidence,
         "categories": [
             {"id": name, "label": labels.CATEGORY_LABELS[name], "short": labels.SHORT_LABELS[name]}
             for name in CATEGORIES
         ],
         "answers": list(ANSWERS),
-        "methods": [_method(name, paper, set(predictions["method"])) for name in names],
+        "methods": [{**method_facts(name), "reported": _reported(name, paper)} for name in names],
         "figures": figures,
         "confusions": confusions,
         "curves": risk_curves(curves),
     }
-
-
-def seed_figures(predictions: pl.DataFrame) -> dict[str, list[float]]:
-    """Figures of one method, feature set and seed as lists of one; only measured ones."""
-    answers = scenario_answers(predictions)
-    confusion, categories = answers.confusion(), answers.categories
-    values = {name: float(score(confusion, categories)) for name, score in FIGURES.items()}
-    if (predictions["prediction"] != "abstain").any():
-        committed = per_scenario.over_committed(predictions, per_scenario.right())
-        values[COMMITTED] = float(per_scenario.ratio(committed.sums()))
-    return {name: [_shown(value)] for name, value in values.items()}
 
 
 def risk_curves(curves: pl.DataFrame) -> dict[str, object]:
@@ -287,17 +257,6 @@ def _confusion(answers: ScenarioAnswers) -> list[list[float]]:
     """Scenarios by category and answer, mean over repeats, ``[n_categories, n_answers]``."""
     rows = answers.confusion().mean(axis=0).tolist()
     return [[round(count, 2) for count in row] for row in rows]
-
-
-def _method(name: str, paper: Reported, measured: set[str]) -> dict[str, object]:
-    accuracy, row = reported_accuracies(paper).get(name), paper.tables.methods.rows.get(name)
-    there = {
-        "accuracy": accuracy,
-        "interval": list(row.interval) if row and row.interval else None,
-        "abstention": row.abstention if row else None,
-    }
-    reported = None if accuracy is None else there
-    return {**method_facts(name), "measured": name in measured, "reported": reported}
 
 
 def _shown(value: float) -> float:

@@ -1,10 +1,9 @@
-"""The section of reported numbers, beside ours where both are of one quantity, and audited."""
+"""Numbers of the original beside ours; and, apart from these, the original against itself."""
 
 # ``data/counterparts.csv`` has a row for every number of ``data/reported/paper.yaml``: the place of
-# ours, ``intervals:19/ebm/accuracy``, claims of the audit, and a note, the reason if ours is none.
+# ours, ``intervals:19/ebm/accuracy``, and a note, the reason if ours is none.
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
@@ -19,19 +18,15 @@ from failbench.study.paper_numbers import Reported
 
 TABLE: Final = "src/failbench/publish/page/data/counterparts.csv"
 PAPER: Final = "data/reported/paper.yaml"
-AUDIT: Final = "data/plots/paper_audit.csv"
 
 _AUDITED = "claim place against quantity printed kind computed verdict note"
 AUDIT_SCHEMA: Final = pl.Schema(dict.fromkeys(_AUDITED.split(), pl.String))
 """Columns of the audit's points, keyed by the first."""
 
-NOT_AUDITED: Final = "not audited"
-
-VERDICTS: Final = {  # labels; a row has the first of these that a claim on it has
+VERDICTS: Final = {
     "inconsistent": "not consistent with its own figures",
     "consistent": "consistent with its own figures",
     "cannot be checked": "cannot be checked",
-    NOT_AUDITED: "not tested",
 }
 
 _UNITS: Final = {  # units of columns of tables; all others are fractions
@@ -66,7 +61,6 @@ class Counterpart(Record):
 
     path: str
     ours: Words
-    audit: Words
     note: str
 
 
@@ -76,7 +70,7 @@ def counterparts() -> dict[str, Counterpart]:
     return {row.path: row for row in rows}
 
 
-def looked_up(reference: str, metrics: Metrics, path: str) -> dict[str, float]:
+def looked_up(reference: str, metrics: Metrics, wanted: str) -> dict[str, float]:
     """The estimate or number at a place: ``value``, and ``ci_low``, ``ci_high``, ``n`` if known."""
     study, _, place = reference.partition(":")
     found: object = metrics.get(study)
@@ -87,33 +81,40 @@ def looked_up(reference: str, metrics: Metrics, path: str) -> dict[str, float]:
         return {key: float(found[key]) for key in kept if key in found}
     if isinstance(found, int | float) and not isinstance(found, bool):
         return {"value": float(found)}
-    problem = f"has no number, which {TABLE} sets beside {path} of the original."
-    remedy = "Run `dvc repro` for the stage that writes it, or mend the row."
+    problem = f"has no number, which {wanted}."
+    remedy = "Run `dvc repro` for the stage that writes it, or correct what asks for it."
     raise BadInputError(f"data/metrics/{study}.json", place, problem, remedy)
 
 
-def reported_section(paper: Reported, metrics: Metrics, audit: pl.DataFrame) -> Row:
-    """Every number that the original prints, and what is known of it here."""
+def reported_section(paper: Reported, metrics: Metrics) -> list[Row]:
+    """Every number that the original prints, and ours of the same quantity."""
     declared = counterparts()
-    claims = {row["claim"]: row for row in audit.to_dicts()}
     numbers = {number["path"]: number for number in paper_numbers(paper)}
     for path in sorted(numbers.keys() - declared.keys()):
         problem = f"has no row, although {PAPER} has the number."
         raise BadInputError(TABLE, path, problem, "Add a row.")
     for path in sorted(declared.keys() - numbers.keys()):
         raise BadInputError(TABLE, path, f"is no number of {PAPER}.", "Take the row out.")
-    rows = [_row(number, declared[path], metrics, claims) for path, number in numbers.items()]
-    tested = {name for part in declared.values() for name in part.audit}
-    rows += [_statement(claim) for name, claim in claims.items() if name not in tested]
+    return [
+        {
+            **number,
+            "ours": [
+                {"where": place, **looked_up(place, metrics, f"{TABLE} sets beside {path}")}
+                for place in declared[path].ours
+            ],
+            "note": declared[path].note,
+        }
+        for path, number in numbers.items()
+    ]
+
+
+def audit_section(audit: pl.DataFrame) -> Row:
+    """Every claim of the original that was tested by its own figures."""
+    keys = ("claim", "place", "quantity", "printed", "computed", "verdict", "note")
+    rows = [{key: claim[key] or "" for key in keys} for claim in audit.to_dicts()]
     return {
-        "rows": rows,
+        "rows": [{**row, "sections": sections_of(row["place"])} for row in rows],
         "verdicts": VERDICTS,
-        "counts": {
-            "rows": len(rows),
-            "numbers": len(numbers),
-            "claims": len(claims),
-            "verdicts": dict(Counter(claim["verdict"] for claim in claims.values())),
-        },
     }
 
 
@@ -152,6 +153,7 @@ def _number(path: str, place: str, quantity: str, unit: str, value: object) -> R
     return {
         "path": path,
         "place": place,
+        "sections": sections_of(place),
         "quantity": quantity,
         "unit": unit,
         "printed": list(value) if isinstance(value, list) else [value],
@@ -174,45 +176,6 @@ def sections_of(place: str) -> list[str]:
         elif word[0].isdigit() and kind:
             named.append(f"{kind} {word}")
     return named
-
-
-def _row(number: Row, counterpart: Counterpart, metrics: Metrics, claims: Mapping[str, Row]) -> Row:
-    for name in counterpart.audit:
-        if name not in claims:
-            problem = f"names {name!r}, which the audit has not."
-            remedy = "Name claims of data/reported/claims.yaml."
-            raise BadInputError(TABLE, counterpart.path, problem, remedy)
-    audited = [_audited(claims[name]) for name in counterpart.audit]
-    verdicts = [claim["verdict"] for claim in audited]
-    return {
-        **number,
-        "sections": sections_of(number["place"]),
-        "ours": [
-            {"where": place, **looked_up(place, metrics, counterpart.path)}
-            for place in counterpart.ours
-        ],
-        "audit": audited,
-        "verdict": min(verdicts, key=list(VERDICTS).index, default=NOT_AUDITED),
-        "note": counterpart.note,
-    }
-
-
-def _statement(claim: Row) -> Row:
-    """A claim that is tested although the original prints no number of it."""
-    path, place, quantity = f"audit.{claim['claim']}", claim["place"], claim["quantity"]
-    return {
-        **_number(path, place, quantity, "statement", []),
-        "sections": sections_of(place),
-        "ours": [],
-        "audit": [_audited(claim)],
-        "verdict": claim["verdict"],
-        "note": "a statement, or a relation between several numbers",
-    }
-
-
-def _audited(claim: Row) -> Row:
-    keys = ("claim", "verdict", "quantity", "printed", "computed", "note")
-    return {key: claim[key] or "" for key in keys}
 
 
 def _label(name: str) -> str:

@@ -2,4 +2,3 @@
 
 document.getElementById("scale").textContent = data("landing").scale;
 start();
-performance.mark("failbench-ready");

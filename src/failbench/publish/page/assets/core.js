@@ -2,10 +2,14 @@
 
 const views = {};
 
+// The views of the header and of the first page: the name in the address, in the header, and what is there.
 const NAVIGATION = [
-  ["failures", "Failures"],
-  ["methods", "Methods"],
-  ["reported", "Reported against measured"],
+  ["symptoms", "Symptoms", "What was seen, which causes show it, and which measurement distinguishes them."],
+  ["failures", "Failures", "All scenarios: the run over its healthy twin, its cause, and who named it right."],
+  ["answers", "The tool", "What failbench diagnose answers to three logs, one answer wrong."],
+  ["methods", "Methods", "How often each method is right, where it errs, and what it reads."],
+  ["reported", "Reported", "Each number of the original beside ours, where both are of one quantity."],
+  ["audit", "Audit", "The original against itself: its claims tested by its own figures."],
 ];
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -64,6 +68,16 @@ function interval(estimate) {
   return low === null ? `${value} %` : `${value} [${low}, ${high}] %`;
 }
 
+// An estimate of the data: its value, and its interval if it has one.
+function estimate([value, low = null, high = null]) {
+  return { value, ci_low: low, ci_high: high };
+}
+
+// Text in which code stands between backticks.
+function marked(text) {
+  return text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
+}
+
 function plural(count, singular, many = `${singular}s`) {
   return `${count} ${count === 1 ? singular : many}`;
 }
@@ -99,14 +113,12 @@ function missingView(container, route) {
   );
 }
 
-let leave = null;
-
 function show(route, moveFocus) {
   const main = document.getElementById("main");
-  if (leave) leave();
   main.replaceChildren();
   const view = views[route.name];
-  leave = (view ? view.render(main, route) : missingView(main, route)) ?? null;
+  if (view) view.render(main, route);
+  else missingView(main, route);
   const heading = main.querySelector("h1");
   document.title = heading && route.name !== "landing" ? `${heading.textContent} · failbench` : "failbench";
   document.getElementById("scale").hidden = route.name === "landing"; // which says it itself
@@ -165,9 +177,7 @@ function start() {
     document.getElementById("main").focus();
   });
   document.getElementById("views").append(
-    ...NAVIGATION.filter(([name]) => views[name]).map(([name, label]) =>
-      h("li", {}, h("a", { href: hashOf(name), "data-view": name }, label)),
-    ),
+    ...NAVIGATION.map(([name, label]) => h("li", {}, h("a", { href: hashOf(name), "data-view": name }, label))),
   );
   addEventListener("hashchange", () => show(routeOf(location.hash), true));
   show(routeOf(location.hash), false);

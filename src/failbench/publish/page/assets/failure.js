@@ -1,7 +1,6 @@
 // Failure: one scenario in full.
 
 views.failure = {
-  title: "Failure",
   render(container, route) {
     const index = data("failures");
     const card = index.cards.find((each) => each.id === route.rest[0]);
@@ -22,12 +21,13 @@ views.failure = {
         { class: "tags" },
         categoryTag(card.category),
         " ",
-        h("span", { class: "tag" }, index.outcomes[detail.expected]),
+        h("span", { class: "tag" }, detail.expected),
         " ",
         h("span", { class: "tag" }, `declared ${card.declared}`),
         " ",
         h("span", { class: "tag" }, `measured ${card.measured}: ${percent(card.ease)} of answers right`),
       ),
+      h("p", {}, "Symptoms: ", symptomsOf(card.id).map(({ id, title }, place) => [place ? ", " : "", h("a", { href: hashOf("symptoms", [id]) }, title)])),
       h("p", { class: "lead" }, card.cause),
       h("p", {}, h("strong", {}, "Remedy. "), card.remedy),
       runSection(card, detail, card.settings[setting] ? setting : index.reference),
@@ -52,24 +52,30 @@ function neighboursOf(card) {
   );
 }
 
+function part(id, title, ...children) {
+  return h("section", { "aria-labelledby": id }, h("h2", { id }, title), children);
+}
+
 function runSection(card, detail, first) {
   const index = data("failures");
   const state = { setting: first, signal: card.signal };
   const frame = h("div");
   const facts = h("div", { "aria-live": "polite" });
-  const signals = h("select", { id: "choose-signal", onchange: (event) => { state.signal = event.target.value; draw(); } });
-  const settings = h(
-    "select",
-    { id: "choose-setting", onchange: (event) => { state.setting = event.target.value; draw(); } },
-    Object.keys(index.settings).filter((name) => card.settings[name]).map((name) => h("option", { value: name }, index.settings[name])),
-  );
-  settings.value = first;
+  const fields = h("div", { class: "fields" });
+  const set = (name) => (value) => {
+    state[name] = value;
+    draw();
+    document.getElementById(`choose-${name}`).focus();
+  };
 
   function draw() {
     const names = recordedSignals(state.setting, card.id);
     if (!names.includes(state.signal)) state.signal = names[0];
-    signals.replaceChildren(...names.map((name) => h("option", { value: name }, index.signals[name])));
-    signals.value = state.signal;
+    const settings = Object.entries(index.settings).filter(([name]) => card.settings[name]);
+    fields.replaceChildren(
+      chooser("choose-signal", "Signal", names.map((name) => [name, index.signals[name]]), state.signal, set("signal")),
+      chooser("choose-setting", "Architecture and optimizer", settings, state.setting, set("setting")),
+    );
     frame.replaceChildren(drawnToWidth((width) => runChart(card, state.setting, state.signal, { width, height: width < 560 ? 260 : 340 })));
     const recorded = card.settings[state.setting];
     const error = detail.errors.find((each) => each.settings.includes(state.setting));
@@ -87,16 +93,9 @@ function runSection(card, detail, first) {
   }
 
   draw();
-  return h(
-    "section",
-    { "aria-labelledby": "of-run" },
-    h("h2", { id: "of-run" }, "The run over its twin"),
-    h(
-      "div",
-      { class: "fields" },
-      h("div", { class: "field" }, h("label", { for: "choose-signal" }, "Signal"), signals),
-      h("div", { class: "field" }, h("label", { for: "choose-setting" }, "Architecture and optimizer"), settings),
-    ),
+  return part(
+    "of-run", "The run over its twin",
+    fields,
     h("figure", {}, runLegend(), frame, h("figcaption", {}, `Seed ${index.seed}. ${index.thinning}`)),
     facts,
     recordedTable(card, detail),
@@ -109,7 +108,7 @@ function recordedTable(card, detail) {
   const rows = Object.keys(index.settings);
   const cell = (setting, seed) => {
     const run = (detail.runs[setting] ?? []).find((each) => each[0] === seed);
-    return run ? `${index.outcomes[run[1]]}, ${run[2]} → ${run[3]}` : "–";
+    return run ? `${run[1]}, ${run[2]} → ${run[3]}` : "–";
   };
   return h(
     "details",
@@ -124,7 +123,7 @@ function recordedTable(card, detail) {
       { caption: "Outcome, and the steps of fault and failure" },
     ),
     Object.entries(detail.not_applicable).map(([architecture, reason]) => h("p", { class: "caption" }, `Not in ${architecture}: ${reason}`)),
-    Object.entries(detail.others).map(([outcome, condition]) => h("p", { class: "caption" }, `Some runs are ${index.outcomes[outcome]}: ${condition}`)),
+    Object.entries(detail.others).map(([outcome, condition]) => h("p", { class: "caption" }, `Some runs are ${outcome}: ${condition}`)),
   );
 }
 
@@ -132,10 +131,8 @@ function saidSection(card, detail) {
   const index = data("failures");
   const total = index.asked.answers;
   const rows = detail.answers.map((answer, place) => ({ ...answer, ...index.methods[place] }));
-  return h(
-    "section",
-    { "aria-labelledby": "of-methods" },
-    h("h2", { id: "of-methods" }, "What each method said"),
+  return part(
+    "of-methods", "What each method answered",
     h(
       "p",
       {},
@@ -160,11 +157,7 @@ function answersTable(rows, card, total, name) {
       { label: "Reads", value: (row) => row.reads },
       { label: "Mostly", value: (row) => row.verdict, cell: (row) => verdictText(row.verdict) },
       { label: "Right", value: right, cell: (row) => `${right(row)} of ${total}`, numeric: true },
-      {
-        label: "Right by seed",
-        value: (row) => row.seeds.join(", "),
-        cell: (row) => h("span", { class: "nowrap" }, row.seeds.join(" · ")),
-      },
+      { label: "Right by seed", value: (row) => row.seeds.join(" · ") },
       {
         label: "Answers",
         value: (row) => Object.keys(row.counts)[0],
@@ -176,7 +169,7 @@ function answersTable(rows, card, total, name) {
   );
 }
 
-// What one fit, that of the first repeat, rests on; rules decide by their last condition.
+// What one fit, that of the first repeat, depends on; rules decide by their last condition.
 function explainedList(rows) {
   const index = data("failures");
   const explained = rows.filter((row) => row.explained);
@@ -189,9 +182,7 @@ function explainedList(rows) {
         "details",
         {},
         h("summary", {}, `${row.label}: ${index.answers[row.explained.answer].toLowerCase()}`),
-        row.explained.evidence.length
-          ? h("ul", {}, row.explained.evidence.map((text) => h("li", {}, text)))
-          : h("p", { class: "nothing" }, "It gives none."),
+        row.explained.evidence.length ? h("ul", {}, row.explained.evidence.map((text) => h("li", {}, text))) : h("p", { class: "nothing" }, "It gives none."),
         row.explained.left_out ? h("p", { class: "caption" }, `${plural(row.explained.left_out, "condition")} more.`) : null,
       ),
     ),
@@ -203,7 +194,7 @@ function logsTable(detail) {
   const index = data("failures");
   return [
     h("h3", {}, "Given as a log"),
-    h("p", { class: "caption" }, "What failbench diagnose answers to logs of these runs, given that they failed, by fits that have not learnt from this scenario. Category and root cause are two answers, each counted by itself, so that their shares right need not agree. Which causes speak for which sign was written with these scenarios in view: development."),
+    h("p", { class: "caption" }, "What failbench diagnose answers to logs of these runs, given that they failed, by fits that have not learnt from this scenario. The category is that of the first root cause. Which causes a sign indicates was written on these scenarios: in-sample."),
     sortableTable(
       [
         { label: "From", value: (row) => row.label, rowHeader: true },
@@ -223,13 +214,11 @@ function monitorSection(detail) {
   const index = data("failures");
   const seen = detail.monitor;
   if (!seen) return null;
-  return h(
-    "section",
-    { "aria-labelledby": "of-monitor" },
-    h("h2", { id: "of-monitor" }, "What broke, in order"),
-    h("p", {}, `The monitor, at the failure, says ${index.answers[seen.answer].toLowerCase()}. `, seen.evidence),
-    h("p", { class: "note" }, "Development: the last version of these rules was made with these scenarios in view. Bounds come from healthy runs alone."),
-    seen.broken.length ? h("p", {}, "Each line is something that must hold in healthy training, at the step at which it no longer did.") : null,
+  return part(
+    "of-monitor", "What broke, in order",
+    h("p", {}, `At the failure, the monitor answers ${index.answers[seen.answer].toLowerCase()}. `, seen.evidence),
+    h("p", { class: "note" }, "In-sample: the last version of these rules was developed on these scenarios. Bounds come from healthy runs alone."),
+    h("p", {}, "Each line is a condition of healthy training, at the step at which it was first violated."),
     seen.broken.length
       ? h(
           "ol",
@@ -248,7 +237,7 @@ function monitorSection(detail) {
             ),
           ),
         )
-      : h("p", { class: "nothing" }, "Nothing that must hold was seen to break."),
+      : h("p", { class: "nothing" }, "No condition of healthy training was seen to be violated."),
   );
 }
 
@@ -259,10 +248,8 @@ function alikeSection(card, detail) {
     const other = index.cards.find((each) => each.id === id);
     return h("li", {}, h("a", { href: hashOf("failure", [id]) }, other.title), ` (${index.categories[other.category].toLowerCase()})`);
   };
-  return h(
-    "section",
-    { "aria-labelledby": "of-alike" },
-    h("h2", { id: "of-alike" }, "What looks like it"),
+  return part(
+    "of-alike", "Similar failures",
     h(
       "p",
       {},
@@ -279,10 +266,8 @@ function alikeSection(card, detail) {
 function labelSection(card, detail) {
   const index = data("failures");
   const values = Object.entries(detail.fault.parameters).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`);
-  return h(
-    "section",
-    { "aria-labelledby": "of-label" },
-    h("h2", { id: "of-label" }, "The label, and why"),
+  return part(
+    "of-label", "The label, and why",
     h(
       "dl",
       { class: "facts" },
@@ -296,6 +281,6 @@ function labelSection(card, detail) {
       h("dd", {}, h("code", {}, detail.fault.name), `, ${detail.fault.onset.replaceAll("_", " ")}`, values.length ? ` (${values.join(", ")})` : ""),
       detail.ambiguity ? [h("dt", {}, "Unknown, because"), h("dd", {}, detail.ambiguity.replaceAll("_", " "))] : null,
     ),
-    h("p", { class: "caption" }, "The cause is known because it was switched on; the category is a judgement of one designer."),
+    h("p", { class: "caption" }, "The cause is given, because it was switched on. The category is a judgement of one designer."),
   );
 }

@@ -1,17 +1,13 @@
-// Methods: tables with switches, confusions on click, and risk against coverage.
+// Methods: what each reaches, in groups that must not be ranked together; confusions on click; risk against coverage.
 {
   const CURVES = ["improved_rules", "random_forest", "ebm", "invariants"];
 
   function stateOf(section, query) {
-    const seeds = ["all", ...section.seeds.map(String)];
-    const texts = section.feature_sets.map(({ id }) => id);
-    const oneOf = (value, allowed) => (allowed.includes(value) ? value : null);
     const last = section.curves.coverage.length - 1;
     const place = Number.parseInt(query.get("coverage") ?? "", 10);
+    const text = query.get("text");
     return {
-      text: oneOf(query.get("text"), texts) ?? section.primary,
-      seed: oneOf(query.get("seed"), seeds) ?? "all",
-      committed: query.get("committed") === "1",
+      text: section.feature_sets.some(({ id }) => id === text) ? text : section.primary,
       simulated: query.get("simulated") === "1",
       coverage: Number.isInteger(place) && place >= 0 && place <= last ? place : Math.round(last / 2),
       curves: query.get("curves")?.split(",") ?? CURVES,
@@ -21,47 +17,63 @@
   function queryOf(state, section) {
     const query = new URLSearchParams();
     if (state.text !== section.primary) query.set("text", state.text);
-    if (state.seed !== "all") query.set("seed", state.seed);
-    if (state.committed) query.set("committed", "1");
     if (state.simulated) query.set("simulated", "1");
     query.set("coverage", String(state.coverage));
     if (state.curves.join() !== CURVES.join()) query.set("curves", state.curves.join());
     return query;
   }
 
-  function radios(legend, name, options, chosen, onchange) {
-    return h(
-      "fieldset",
-      { class: "choices" },
-      h("legend", {}, legend),
-      options.map(({ id, label }) =>
-        h(
-          "label",
-          { class: "choice" },
-          h("input", {
-            type: "radio",
-            name,
-            value: id,
-            checked: id === chosen,
-            onchange: () => onchange(id),
-          }),
-          ` ${label}`,
-        ),
+  function columnsOf(open) {
+    const figure = (name, label) => ({
+      label,
+      value: (row) => row.figures?.[name]?.[0] ?? null,
+      cell: ({ figures }) => (!figures ? "no answers recorded" : figures[name] ? interval(estimate(figures[name])) : "never committed"),
+      numeric: true,
+    });
+    return [
+      {
+        label: "Method",
+        value: (row) => row.label,
+        cell: (row) =>
+          row.figures ? h("button", { type: "button", class: "opens", "aria-haspopup": "dialog", "data-method": row.id, onclick: () => open(row) }, row.label) : row.label,
+        rowHeader: true,
+      },
+      figure("accuracy", "Accuracy"),
+      {
+        label: "Reported",
+        value: (row) => row.reported?.value ?? null,
+        cell: (row) => interval(row.reported),
+        numeric: true,
+      },
+      figure("abstention_rate", "Abstains"),
+      figure("accuracy_when_committed", "Right when committed"),
+      figure("macro_f1", "Macro F1"),
+      { label: "Reads", value: (row) => row.reads },
+    ];
+  }
+
+  function tablesOf(section, state) {
+    const columns = columnsOf((method) => confusion.open(section, method, state));
+    const shown = section.methods.filter((method) => state.simulated || !method.told);
+    const rows = shown.map((method) => ({ ...method, figures: section.figures[state.text][method.id] }));
+    return GROUPS.filter(({ has }) => rows.some(has)).map(({ name, note, has }) =>
+      h(
+        "section",
+        { "data-group": name },
+        h("h2", {}, name),
+        h("p", { class: "note" }, note),
+        sortableTable(columns, rows.filter(has), {
+          caption:
+            `${name}: ${section.scenarios} scenarios, ${plural(section.seeds, "seed")}, ${plural(section.repeats, "repeat")} of the folds. ` +
+            `In brackets: ${100 * section.confidence} % intervals over scenarios and seeds.`,
+          sort: 1,
+          descending: true,
+        }),
       ),
     );
   }
 
-  function tick(label, name, checked, onchange) {
-    return h(
-      "label",
-      { class: "choice" },
-      h("input", { type: "checkbox", name, checked, onchange: (event) => onchange(event.target.checked) }),
-      ` ${label}`,
-    );
-  }
-
   views.methods = {
-    title: "Methods",
     render(container, route) {
       const section = data("methods");
       const state = stateOf(section, route.query);
@@ -69,16 +81,26 @@
       const curves = h("section", { class: "risk" });
       const remember = () => replaceQuery(queryOf(state, section));
       const redraw = () => {
-        methodTables.draw(tables, section, state, (method) => confusion.open(section, method, state));
+        tables.replaceChildren(...tablesOf(section, state));
         risk.draw(curves, section, state, remember);
       };
-      const set = (name, words) => (value) => {
-        state[name] = value;
-        redraw();
-        remember();
-        say(words(value));
-      };
-      const textLabel = new Map(section.feature_sets.map(({ id, label }) => [id, label]));
+      const choice = (type, name, label, checked, change) =>
+        h(
+          "label",
+          { class: "choice" },
+          h("input", {
+            type,
+            name,
+            checked,
+            onchange: (event) => {
+              change(event.target.checked);
+              redraw();
+              remember();
+              say(`${label}: ${event.target.checked ? "shown" : "hidden"}.`);
+            },
+          }),
+          ` ${label}`,
+        );
       container.append(
         h("h1", {}, "Methods"),
         h(
@@ -90,26 +112,17 @@
         h(
           "form",
           { class: "switches", onsubmit: (event) => event.preventDefault() },
-          radios(
-            "Features",
-            "text",
-            section.feature_sets,
-            state.text,
-            set("text", (id) => `Features: ${textLabel.get(id)}.`),
-          ),
-          radios(
-            "Seed",
-            "seed",
-            [{ id: "all", label: "all" }, ...section.seeds.map((seed) => ({ id: String(seed), label: String(seed) }))],
-            state.seed,
-            set("seed", (id) => (id === "all" ? "All seeds." : `Seed ${id}.`)),
+          h(
+            "fieldset",
+            { class: "choices" },
+            h("legend", {}, "Features"),
+            section.feature_sets.map(({ id, label }) => choice("radio", "text", label, state.text === id, () => { state.text = id; })),
           ),
           h(
             "fieldset",
             { class: "choices" },
-            h("legend", {}, "Answers"),
-            tick("committed answers only", "committed", state.committed, set("committed", (on) => (on ? "Committed answers only." : "All answers."))),
-            tick("show methods that are given the true category", "simulated", state.simulated, set("simulated", (on) => (on ? "Simulated methods are shown." : "Simulated methods are hidden."))),
+            h("legend", {}, "Methods"),
+            choice("checkbox", "simulated", "show methods that are given the true category", state.simulated, (on) => { state.simulated = on; }),
           ),
         ),
         tables,

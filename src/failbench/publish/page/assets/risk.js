@@ -1,24 +1,24 @@
 // Risk: how often the surest answers of a method are wrong, along coverage.
 const risk = (() => {
-  const MOST = 6;
+  const CURVES = [
+    ["link", null],
+    ["run", "7 3"],
+    ["right", "2 3"],
+    ["onset", "9 3 2 3"],
+    ["abstained", "4 2"],
+    ["ink", "1 2"],
+  ].map(([colour, strokeDasharray]) => ({ stroke: `var(--${colour})`, strokeWidth: 1.8, strokeDasharray }));
+  const MOST = CURVES.length;
 
-  function methodsOf(section, state) {
-    const curves = section.curves.risk[state.text] ?? {};
-    return section.methods.filter(
-      (method) => curves[method.id] && (state.simulated || !method.told),
-    );
-  }
-
-  function atCoverage(section, state, method) {
-    return section.curves.risk[state.text][method][state.coverage];
-  }
+  const percentOf = (share) => `${decimals(100 * share, 0)} %`;
+  const labelOf = (method) => ` ${method.label}${method.development ? "*" : ""}`;
 
   function draw(container, section, state, changed) {
-    const methods = methodsOf(section, state);
+    const { coverage, risk: risks } = section.curves;
+    const curves = risks[state.text] ?? {};
+    const methods = section.methods.filter((method) => curves[method.id] && (state.simulated || !method.told));
     const chosen = methods.filter((method) => state.curves.includes(method.id));
-    const figure = h("div");
-    const table = h("div");
-    const coverage = section.curves.coverage;
+    const drawn = h("div");
     const output = h("output", { for: "coverage", class: "at" });
     const slider = h("input", {
       type: "range",
@@ -38,25 +38,29 @@ const risk = (() => {
       const share = percentOf(coverage[state.coverage]);
       output.textContent = share;
       slider.setAttribute("aria-valuetext", share);
-      table.replaceChildren(values(section, state, chosen));
-      figure.replaceChildren(drawnToWidth((width) => chart(section, state, chosen, width)));
+      const values = chosen.map((method, index) => ({ method, curve: curves[method.id], drawn: CURVES[index] }));
+      drawn.replaceChildren(
+        ...(values.length ? [table(values, state.coverage, share), drawnToWidth((width) => chart(values, coverage, state.coverage, share, width))] : [h("p", { class: "nothing" }, "No method is chosen.")]),
+      );
+    };
+    const choose = (event, method) => {
+      const others = state.curves.filter((id) => id !== method.id);
+      if (event.target.checked && others.length >= MOST) {
+        event.target.checked = false;
+        say(`At most ${MOST} methods are drawn: take one out first.`);
+        return;
+      }
+      state.curves = event.target.checked ? [...others, method.id] : others;
+      changed();
+      draw(container, section, state, changed);
+      container.querySelector(`input[value="${method.id}"]`)?.focus();
     };
     const boxes = methods.map((method) =>
       h(
         "label",
         { class: "choice" },
-        h("input", {
-          type: "checkbox",
-          name: "curve",
-          value: method.id,
-          checked: state.curves.includes(method.id),
-          onchange: (event) => choose(event, method, state, () => {
-            changed();
-            draw(container, section, state, changed);
-            container.querySelector(`input[value="${method.id}"]`)?.focus();
-          }),
-        }),
-        ` ${method.label}${method.development ? "*" : ""}`,
+        h("input", { type: "checkbox", name: "curve", value: method.id, checked: chosen.includes(method), onchange: (event) => choose(event, method) }),
+        labelOf(method),
       ),
     );
     container.replaceChildren(
@@ -64,91 +68,34 @@ const risk = (() => {
       h(
         "p",
         { id: "coverage-means" },
-        "If only the answers are taken of which a method is surest, how many of them are wrong? " +
+        "How many of a method’s answers are wrong if only its surest ones are taken? " +
           "An abstention counts as the least sure answer, and as wrong. Simple rules are not here: they state no " +
-          "confidence. Over all seeds; an asterisk marks methods made with these scenarios in view.",
+          "confidence. Over all seeds; an asterisk marks methods developed on these scenarios.",
       ),
-      h(
-        "fieldset",
-        { class: "choices" },
-        h("legend", {}, `Methods that are drawn (at most ${MOST})`),
-        boxes,
-      ),
+      h("fieldset", { class: "choices" }, h("legend", {}, `Methods that are drawn (at most ${MOST})`), boxes),
       h("div", { class: "field slider" }, h("label", { for: "coverage" }, "Coverage: the surest answers"), slider, output),
-      table,
-      figure,
+      drawn,
     );
     redraw();
   }
 
-  function choose(event, method, state, then) {
-    const others = state.curves.filter((id) => id !== method.id);
-    if (event.target.checked && others.length >= MOST) {
-      event.target.checked = false;
-      say(`At most ${MOST} methods are drawn: take one out first.`);
-      return;
-    }
-    state.curves = event.target.checked ? [...others, method.id] : others;
-    then();
+  function table(values, place, share) {
+    const row = ({ method, curve, drawn }) =>
+      h("tr", {}, h("th", { scope: "row" }, key(drawn), labelOf(method)), h("td", { class: "number", "data-risk": method.id }, percent(curve[place])));
+    return h("table", { class: "risks" }, h("caption", {}, `Wrong among the surest ${share}`), h("tbody", {}, values.map(row)));
   }
 
-  function percentOf(share) {
-    return `${decimals(100 * share, 0)} %`;
-  }
-
-  function values(section, state, chosen) {
-    if (!chosen.length) return h("p", { class: "nothing" }, "No method is chosen.");
-    return h(
-      "table",
-      { class: "risks" },
-      h("caption", {}, `Wrong among the surest ${percentOf(section.curves.coverage[state.coverage])}`),
-      h(
-        "tbody",
-        {},
-        chosen.map((method, index) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, sample(index), ` ${method.label}${method.development ? "*" : ""}`),
-            h("td", { class: "number", "data-risk": method.id }, percent(atCoverage(section, state, method.id))),
-          ),
-        ),
-      ),
-    );
-  }
-
-  function sample(index) {
-    return s(
-      "svg",
-      { viewBox: "0 0 28 10", class: "chart sampled", "aria-hidden": "true", width: 28, height: 10 },
-      s("path", { class: `line curve${index}`, d: "M1,5L27,5" }),
-    );
-  }
-
-  function chart(section, state, chosen, width) {
-    if (!chosen.length) return h("p", { class: "nothing" }, "No method is chosen.");
-    const coverage = section.curves.coverage;
-    const share = percentOf(coverage[state.coverage]);
-    const named = chosen.map(
-      (method) => `${method.label} ${percent(atCoverage(section, state, method.id))}`,
-    );
+  function chart(values, coverage, place, share, width) {
     return lineChart({
       title: "Share of wrong answers against coverage",
-      description: `At a coverage of ${share}: ${named.join(", ")} wrong.`,
+      description: `At a coverage of ${share}: ${values.map(({ method, curve }) => `${method.label} ${percent(curve[place])}`).join(", ")} wrong.`,
       width,
       height: Math.min(360, Math.max(240, Math.round(width * 0.5))),
-      series: chosen.map((method, index) => ({
-        label: method.label,
-        className: `curve${index}`,
-        points: coverage.map((x, place) => [
-          100 * x,
-          100 * section.curves.risk[state.text][method.id][place],
-        ]),
-      })),
-      marks: [{ x: 100 * coverage[state.coverage], label: share, className: "onset" }],
-      xLabel: "Surest answers that are taken, %",
-      yLabel: "Wrong among them, %",
-      xRange: [0, 100],
+      lines: values.map(({ curve, drawn }) => ({ points: d3.zip(coverage, curve).map(([x, y]) => [100 * x, 100 * y]), ...drawn })),
+      marks: [{ x: 100 * coverage[place], label: share, ...LINES.onset }],
+      xLabel: "surest answers that are taken, %",
+      yLabel: "wrong among them, %",
+      xDomain: [0, 100],
     });
   }
 

@@ -23,12 +23,8 @@ function recordedSignals(setting, id) {
 function marksOf(recorded) {
   const together = recorded.onset === recorded.failure;
   return [
-    { x: recorded.onset, label: together ? "" : `fault, step ${recorded.onset}`, className: "onset" },
-    {
-      x: recorded.failure,
-      label: `${together ? "fault and " : ""}${recorded.outcome}, step ${recorded.failure}`,
-      className: "failure",
-    },
+    { x: recorded.onset, label: together ? "" : "fault", ...LINES.onset },
+    { x: recorded.failure, label: together ? `fault and ${recorded.outcome}` : recorded.outcome, ...LINES.failure },
   ].filter((mark) => mark.x !== null);
 }
 
@@ -41,9 +37,9 @@ function notFinite(points, label) {
 function describeRun(card, recorded, signal, run) {
   const { signals, machine } = data("failures");
   const finite = run.map((point) => point[1]).filter((y) => y !== null);
-  const [low, high] = extent(finite);
+  const [low, high] = d3.extent(finite);
   const seen = finite.length
-    ? `Recorded values of the failing run lie between ${axisNumber(low)} and ${axisNumber(high)}.`
+    ? `Recorded values of the failing run lie between ${short(low)} and ${short(high)}.`
     : "The failing run recorded no value of it.";
   const before = machine.includes(signal) || !recorded.onset ? "" : " Until the fault, both are equal.";
   return (
@@ -73,28 +69,28 @@ function runChart(card, setting, signal, size) {
   return lineChart({
     title: `${card.title}: ${data("failures").signals[signal]}, run and twin`,
     description: describeRun(card, recorded, signal, run),
-    series: [
-      { className: "twin", points: twin },
-      { className: "run", points: run },
+    lines: [
+      { points: twin, ...LINES.twin },
+      { points: run, ...LINES.run },
     ],
     marks: marksOf(recorded),
     xLabel: "training step",
     yLabel: data("failures").signals[signal],
-    xRange: [0, recorded.planned],
+    xDomain: [0, recorded.planned],
     ...size,
   });
 }
 
 function runLegend() {
-  const sample = (...children) => s("svg", { viewBox: "0 0 26 12", "aria-hidden": "true", class: "chart" }, children);
-  const line = (name) => s("line", { class: `line ${name}`, x1: 1, x2: 25, y1: 6, y2: 6 });
-  const mark = (name) => s("line", { class: `mark ${name}`, x1: 13, x2: 13, y1: 0, y2: 12 });
-  return h(
-    "ul",
-    { class: "legend" },
-    h("li", {}, sample(line("run")), "failing run"),
-    h("li", {}, sample(line("twin")), "healthy twin"),
-    h("li", {}, sample(mark("onset")), "fault switched on"),
-    h("li", {}, sample(mark("failure")), "run has failed"),
-  );
+  const upright = { transform: "rotate(90)" };
+  return legend([
+    [LINES.run, "failing run"],
+    [LINES.twin, "healthy twin"],
+    [{ ...LINES.onset, ...upright }, "fault switched on"],
+    [{ ...LINES.failure, ...upright }, "run has failed"],
+  ]);
+}
+
+function smallRun(card, setting, signal) {
+  return drawnToWidth((width) => runChart(card, setting, signal, { width, height: 130, small: true }));
 }

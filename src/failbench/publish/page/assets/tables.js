@@ -1,4 +1,4 @@
-// Tables: rows of records under headings that sort them.
+// Tables: rows of records under headings that sort them, and lists to choose from.
 
 // columns: {label, value(row) -> number or text to sort by, cell(row) -> what is shown, numeric,
 // rowHeader}; options: {caption, hideCaption, className, sort: index of the column that sorts at first, descending}.
@@ -35,7 +35,7 @@ function sortableTable(columns, rows, options = {}) {
           {},
           columns.map((column) => {
             const shown = column.cell ? column.cell(row) : column.value(row);
-            const attributes = { class: column.numeric ? "number" : null };
+            const attributes = { class: column.numeric ? "number" : null, "data-label": column.label };
             return column.rowHeader
               ? h("th", { scope: "row", ...attributes }, shown)
               : h("td", attributes, shown ?? "–");
@@ -65,10 +65,22 @@ function sortableTable(columns, rows, options = {}) {
     { class: "scroll", role: "region", tabindex: "0", "aria-label": label },
     h(
       "table",
-      { class: options.className },
+      { class: ["stacks", options.className].filter(Boolean).join(" ") },
       options.caption ? h("caption", { class: options.hideCaption ? "hidden" : null }, options.caption) : null,
       h("thead", {}, h("tr", {}, headings)),
       body,
     ),
   );
+}
+
+// A list to choose from; options: [value, text], or {label, options} for a group of them.
+function chooser(id, label, options, value, onchange, hideLabel = false) {
+  const entry = ([option, text]) => h("option", { value: option }, text);
+  const select = h(
+    "select",
+    { id, onchange: () => onchange(select.value) },
+    options.map((each) => (each.options ? h("optgroup", { label: each.label }, each.options.map(entry)) : entry(each))),
+  );
+  select.value = value;
+  return h("div", { class: "field" }, h("label", { for: id, class: hideLabel ? "hidden" : null }, label), select);
 }
