@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+# Where a study's figure has another name than the study.
+FIGURES = {"tradeoff": "reported_measured"}
 LEAD = (
     "# All tables and figures\n\nAs stages wrote them; [studies](studies.md) has their questions.\n"
 )
@@ -14,7 +16,8 @@ def tables(root: Path) -> str:
     parts = [LEAD]
     for study in sorted(path for path in (root / "paper/tables").iterdir() if path.is_dir()):
         parts.append(f"\n## {study.name.replace('_', ' ')}\n")
-        if (root / f"figures/{study.name}.svg").is_file():
-            parts.append(f"![What the study {study.name} found](figures/{study.name}.svg)\n")
+        figure = f"figures/{FIGURES.get(study.name, study.name)}.svg"
+        if (root / figure).is_file():
+            parts.append(f"![What the study {study.name} found]({figure})\n")
         parts += [table.read_text(encoding="utf-8") for table in sorted(study.glob("*.md"))]
     return "\n".join(parts)
