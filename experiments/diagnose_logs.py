@@ -12,7 +12,7 @@ from matplotlib.ticker import PercentFormatter
 
 from failbench import study as st
 from failbench.causes.catalogue import cause_of_scenario, causes
-from failbench.diagnose.answer import NAMED, Level, level_of
+from failbench.diagnose.answer import NAMED, Level, LogDiagnosis, level_of
 from failbench.diagnose.model import read_model
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.words import read_words
@@ -336,6 +336,20 @@ def draw(rates: pl.DataFrame, risks: pl.DataFrame, coverage: float, figure: Figu
     st.legend_outside(figure, MODELS.values(), columns=4)
 
 
+def of_example(scenario: str, diagnosis: LogDiagnosis) -> dict[str, str]:
+    """What was planted in the run whose answer is shown, and where the answer has it."""
+    planted = causes()[cause_of_scenario()[scenario]]
+    named = [each.cause.id for each in diagnosis.hypotheses]
+    place = f"number {named.index(planted.id) + 1}" if planted.id in named else "none"
+    return {
+        "planted": planted.title[0].lower() + planted.title[1:],
+        "planted_in": scenario,
+        "category_is": "right" if diagnosis.category == planted.category else "wrong",
+        "cause_is": "right" if named[:1] == [planted.id] else "wrong",
+        "place": f"{place} of those that it names",
+    }
+
+
 def main() -> None:
     settings = st.read_section("diagnose_logs", DiagnosedLogs)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
@@ -400,12 +414,12 @@ def main() -> None:
     of_memory = pl.col("error_message").str.contains("allocate memory")
     out_of_memory = telemetry.runs.filter(of_memory, kind="failure").sort("scenario", "run_id")
     ended = next(run for run in out_of_memory.rows(named=True) if setting_of(run) == reference)
-    planted = causes()[cause_of_scenario()[ended["scenario"]]].title
-    of_example = {"planted": planted[0].lower() + planted[1:], "planted_in": ended["scenario"]}
-    counts = numbers(failing, rates, risks, settings) | of_example
-    said = st.Captions.read("diagnose_logs", intervals, settings, metrics, counts)
     steps = telemetry.steps.filter(run_id=ended["run_id"])
     answer = answered_run(ended, steps, read_model(MODEL), read_words(WORDS_TABLE))
+    counts = numbers(failing, rates, risks, settings) | of_example(
+        ended["scenario"], answer.diagnosis
+    )
+    said = st.Captions.read("diagnose_logs", intervals, settings, metrics, counts)
     shown_log = answer.session(until="\nAlso found\n")
     drawn = partial(draw, rates, risks, settings.coverage)
     of_learners = st.rows("learner", said.labels("diagnose_logs_learners"))

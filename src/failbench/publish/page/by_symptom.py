@@ -73,7 +73,7 @@ def rule_words(conditions: Iterable[tuple[str, Condition]]) -> str:
     """What a run must have recorded, in words.
 
     >>> rule_words({"peak": Condition(least=1)}.items())
-    'highest loss, above the twin's highest, nats: at least 1'
+    "highest loss, above the twin's highest, nats: at least 1"
     """
     return "; ".join(f"{FACTS[name]}: {_asked(condition)}" for name, condition in conditions)
 

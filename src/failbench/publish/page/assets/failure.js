@@ -218,7 +218,7 @@ function monitorSection(detail) {
     "of-monitor", "What broke, in order",
     h("p", {}, `At the failure, the monitor answers ${index.answers[seen.answer].toLowerCase()}. `, seen.evidence),
     h("p", { class: "note" }, "In-sample: the last version of these rules was developed on these scenarios. Bounds come from healthy runs alone."),
-    h("p", {}, "Each line is a condition of healthy training, at the step at which it was first violated."),
+    h("p", {}, "Each line is a condition of healthy training that the run violated, at the first such step."),
     seen.broken.length
       ? h(
           "ol",
@@ -231,8 +231,8 @@ function monitorSection(detail) {
               h(
                 "div",
                 {},
-                h("p", {}, each.statement, each.decided ? h("strong", {}, " This one decided.") : null),
-                h("p", { class: "caption" }, `Seen: ${each.seen}. ${each.kind === "logic" ? "Logic" : each.kind === "statistic" ? "Statistic" : "Symptom"}; breaks first in ${index.categories[each.component].toLowerCase()}.${each.step > seen.failure ? " After the failure." : ""}`),
+                h("p", {}, "Violated: ", each.statement, each.decided ? h("strong", {}, " This one decided.") : null),
+                h("p", { class: "caption" }, `Seen: ${each.seen}. ${each.kind === "logic" ? "Logic" : each.kind === "statistic" ? "Bounded by healthy runs" : "Symptom"}; points to ${index.categories[each.component].toLowerCase()}.${each.step > seen.failure ? " After the failure." : ""}`),
               ),
             ),
           ),
