@@ -131,7 +131,7 @@ def shown_answers(
     model, words = read_model(MODEL), read_words(WORDS)
     wanted = {
         "First right answer, of a run that raised an error": (True, True),
-        "First right answer, of a run that raised none": (True, False),
+        "First right answer, of a run without an error": (True, False),
         "First wrong answer": (False, False),
     }
     shown: dict[tuple[bool, bool], dict[str, object]] = {}

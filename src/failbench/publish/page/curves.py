@@ -42,9 +42,9 @@ def thinning() -> str:
     # windows of ``thinned``, which keeps three values of each
     own, elsewhere = ((most - 2) // 3 for most in (MOST_POINTS, MOST_POINTS_ELSEWHERE))
     return (
-        "A curve is drawn by the lowest and the highest value, and the first that is no finite "
-        f"number, of each of {own} equally long windows of steps ({elsewhere} in settings other "
-        "than the reference): all are values that were recorded, none is an average. Where a "
+        f"Each curve shows the lowest, the highest and the first non-finite value of {own} equally "
+        f"long windows of steps ({elsewhere} in settings other than the reference); nothing is "
+        "averaged. Where a "
         "value is not finite the line breaks. Before the fault is switched on, run and twin are "
         "equal bit for bit, and one line shows both; memory and time, which measure the machine, "
         "are drawn in full for each."
