@@ -11,6 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
+from failbench.base.stage import REMEDY
 
 METRICS = Path("data/metrics/intervals.json")
 AUTHORS = Path("data/metrics/authors.json")
@@ -71,9 +72,13 @@ def tradeoff(
             rows[-1] |= _bounded("conditions", estimates["conditions_to_read"])
         if carried := st.at_path(authors, f"{method}.a_to_b.accuracy"):
             rows.append({"source": "author_b", "method": method, **_rate(carried)})
+    if all(row["source"] != "author_b" for row in rows):
+        raise st.BadInputError(AUTHORS, "a_to_b", "has no estimate of a method.", REMEDY)
     for source, method, path in PATHS:
-        if found := st.at_path(logs, path):
-            rows.append({"source": source, "method": method, **_rate(found)})
+        found = st.at_path(logs, path)
+        if not found:
+            raise st.BadInputError(LOGS, path, "is missing.", REMEDY)
+        rows.append({"source": source, "method": method, **_rate(found)})
     printed = paper.tables.methods.rows
     scores = {method: row.interpretability for method, row in paper.figures.tradeoff.rows.items()}
     for method, value in sorted(st.reported_accuracies(paper).items()):
