@@ -203,7 +203,7 @@ def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
         st.Row((st.method_label(name),), {"method": name}) for name in ordered if st.is_blind(name)
     ]
     if developed := [name for name in ordered if st.made_in_view(name)]:
-        body.append(st.Divider("Rules developed on author A's causes (in-sample for A):"))
+        body.append(st.Divider("Rules or flags developed on author A's causes:"))
         body += [st.Row((st.method_label(name),), {"method": name}) for name in developed]
     yield st.table("authors", found, None, body, said)
 
@@ -228,8 +228,7 @@ def draw(drawn: pl.DataFrame, figure: Figure) -> None:
     axes.set_xlabel("accuracy in percent of runs, with interval over n causes")
     sizes = dict(drawn.group_by("study").agg(pl.col("n").max()).iter_rows())
     named = [replace(m, label=f"{m.label}, n = {sizes[study]}") for study, m in MARKS.items()]
-    starred = [replace(st.IN_SAMPLE, label="*: rules developed on A's causes")] if developed else []
-    st.legend_outside(figure, [*named, *starred], columns=2, handlelength=1.0)
+    st.legend_outside(figure, [*named, *st.marks_explained(methods)], columns=2, handlelength=1.0)
 
 
 def main() -> None:

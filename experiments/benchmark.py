@@ -294,6 +294,9 @@ TRANSCRIBED = {
 """Tables that are declared as they stand, and widths of their columns."""
 
 
+DEVELOPED = {"*": " (rules in-sample)", "‡": " (flags developed in-sample)"}
+
+
 def method_tables(
     conditions: Mapping[str, Mapping[str, Any]], said: st.Captions
 ) -> Iterator[st.Table]:
@@ -302,9 +305,7 @@ def method_tables(
     facts = {method: texts for method, *texts in declarations("methods", 4)}
     rows = []
     for entry in st.CATALOGUE:
-        reads = st.reads_label(entry.name) + (
-            " (developed in-sample)" if entry.made_in_view else ""
-        )
+        reads = st.reads_label(entry.name) + DEVELOPED.get(st.mark_of(entry.name), "")
         known = facts.get(entry.name, [st.ABSENT] * 3)  # a method that was just added has none
         rows.append((entry.label, entry.family, reads, *known, checks.get(entry.name, st.ABSENT)))
     yield st.sheet("methods_read", rows, said, st.DEVELOPMENT_NOTE)

@@ -250,15 +250,18 @@ def draw(units: pl.DataFrame, rows: Mapping[str, str], printed: Printed, figure:
 
 
 def draw_shares(axes: Axes, groups: pl.DataFrame, printed: Printed) -> None:
-    """The groups in the original's order, which prints only a bound of one."""
+    """The groups in the original's order; an interval is the drop's, over the sum of all drops."""
     names = [name for name in printed if name in set(groups["name"])]
     names += [name for name in st.SIGNAL_GROUPS if name in set(groups["name"]) - set(names)]
-    bounds = dict.fromkeys(("ci_low", "ci_high"), pl.lit(None, dtype=pl.Float64))
-    measured = groups.select(row="name", value="share", mark=pl.lit("measured"), **bounds)
+    bounds = ("ci_low", "ci_high")
+    of_drop = {name: pl.col("share") * pl.col(name) / pl.col("value") for name in bounds}
+    measured = groups.filter(pl.col("value") != 0).select(
+        row="name", value="share", mark=pl.lit("measured"), **of_drop
+    )
     stated = [(name, printed[name].share, "reported") for name in names if name in printed]
-    shares = pl.DataFrame(stated, ["row", "value", "mark"], orient="row").with_columns(**bounds)
+    shares = pl.DataFrame(stated, ["row", "value", "mark"], orient="row")
     marks = {"measured": FOREST, "reported": st.REPORTED}
-    points = pl.concat([measured, shares.drop_nulls("value")])
+    points = pl.concat([measured, shares.drop_nulls("value")], how="diagonal")
     st.dot_plot(axes, points, {name: st.GROUP_LABELS[name] for name in names}, marks, spread=0.0)
     for position, name in enumerate(names):
         if name in printed and (bound := printed[name].share_below) is not None:

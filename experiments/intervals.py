@@ -88,6 +88,14 @@ def tables(
     yield st.table("scores", found, None, of_pairs, said)
 
 
+DIVIDERS = {
+    "*": "Rules developed on these scenarios (in-sample):",
+    "‡": "Fitted out of fold to flags developed on these scenarios:",
+    "†": "Handed the true category:",
+}
+"""Above the methods of a mark."""
+
+
 def method_rows(
     found: st.Estimates, paper: st.Reported, measured: list[str]
 ) -> Iterator[st.Row | st.Divider]:
@@ -102,11 +110,10 @@ def method_rows(
         rows[method] = st.Row((*texts, row.interpretable if row else st.ABSENT), {"method": method})
     yield from (row for method, row in rows.items() if st.is_blind(method))
     yield st.Row(("Majority category", "nothing", st.ABSENT, st.ABSENT), {"method": MAJORITY})
-    if developed := [row for method, row in rows.items() if st.made_in_view(method)]:
-        yield st.Divider("Rules developed on these scenarios (in-sample):")
-        yield from developed
-    yield st.Divider("Handed the true category:")
-    yield from (row for method, row in rows.items() if st.reads_true_category(method))
+    for mark, title in DIVIDERS.items():
+        if marked := [row for method, row in rows.items() if st.mark_of(method) == mark]:
+            yield st.Divider(title)
+            yield from marked
 
 
 def main() -> None:

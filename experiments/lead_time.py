@@ -299,9 +299,10 @@ def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     figure.supxlabel(f"steps before the failure (n = {size} scenarios)")
     shown = [style for name, style in STYLES.items() if name in set(points["method"])]
     reported = replace(st.REPORTED_LEVEL, label="reported by the original (arrow: above)")
-    starred = [st.IN_SAMPLE] if any(map(st.made_in_view, DRAWN)) else []
     lines = [style.line_handle for style in shown]
-    st.legend_outside(figure, [*lines, TWINS, reported, *starred], columns=2, handlelength=2.6)
+    st.legend_outside(
+        figure, [*lines, TWINS, reported, *st.marks_explained(DRAWN)], columns=2, handlelength=2.6
+    )
 
 
 def draw_beside(axes: Axes, points: pl.DataFrame, paper: st.Reported) -> None:

@@ -177,7 +177,7 @@ def draw(maps: list[tuple[str, pl.DataFrame]], figure: Figure) -> None:
         if place + COLUMNS < len(maps):
             axes.set_xticklabels([])
     figure.supxlabel("answer, percent of the category (as reported, unknown includes abstentions)")
-    st.legend_outside(figure, [st.IN_SAMPLE], columns=1)
+    st.legend_outside(figure, st.marks_explained(DRAWN), columns=1)
     figure.supylabel("actual category (n scenarios)")
 
 

@@ -158,10 +158,8 @@ def draw(points: pl.DataFrame, labels: Mapping[str, str], paper: float, figure: 
     sizes = " or ".join(str(n) for n in points["n"].unique().sort())
     figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
     first = Line2D([], [], color=st.GREY, label="value of the first panel")
-    handles = [RULES_REPORTED.handle, first]
-    if any(map(st.made_in_view, methods)):
-        handles.append(st.IN_SAMPLE.handle)
-    st.legend_outside(figure, handles, columns=2)
+    marks = st.marks_explained(methods)
+    st.legend_outside(figure, [RULES_REPORTED, first, *marks], columns=2)
 
 
 def main() -> None:

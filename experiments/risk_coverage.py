@@ -96,8 +96,7 @@ def draw(
     axes.set(ylabel="risk: percent of these wrong")
     handles = [style.line_handle for style in styles.values()]
     level = replace(st.REPORTED_LEVEL, label="reported by the original, in the method's colour")
-    starred = [st.IN_SAMPLE] if any(map(st.made_in_view, styles)) else []
-    st.legend_outside(figure, [*handles, level, *starred], columns=2)
+    st.legend_outside(figure, [*handles, level, *st.marks_explained(styles)], columns=2)
 
 
 def draw_curve(axes: Axes, points: pl.DataFrame, **look: Any) -> None:

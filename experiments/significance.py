@@ -18,7 +18,7 @@ KEYS = ("feature_set", "left", "right")
 TESTED = st.Mark("tested, p: Holm-adjusted", st.BLACK, "D", size=3.5)
 MARKS = {
     "tested": TESTED,
-    "in-sample": replace(TESTED, label="*: in-sample, no test", fill="none"),
+    "in-sample": replace(TESTED, label="in-sample, no test", fill="none"),
 }
 
 
@@ -137,7 +137,8 @@ def draw(contrasts: pl.DataFrame, settings: st.SignificanceSettings, figure: Fig
     )
     used = [mark.handle for name, mark in MARKS.items() if name in set(points["mark"])]
     band = Patch(color=st.GREY, alpha=0.25, linewidth=0, label=f"margin of ± {margin:g} points")
-    st.legend_outside(figure, [*used, band], columns=3)
+    marks = st.marks_explained(contrasts["left"])
+    st.legend_outside(figure, [*used, band, *marks], columns=2)
 
 
 def main() -> None:

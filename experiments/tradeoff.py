@@ -21,8 +21,8 @@ LOG, MONITOR = "diagnose_log", "diagnose_monitor"
 """What is asked of a failed run's complete log, and of the monitor's with bounds of others."""
 
 PATHS = (
-    ("in_sample", LOG, "rates.log_complete.whole.whole.accuracy"),
-    ("in_sample", MONITOR, "learnt.scenario.A.carried.accuracy"),
+    ("measured", LOG, "rates.log_complete.whole.whole.accuracy"),
+    ("measured", MONITOR, "learnt.scenario.A.carried.accuracy"),
     ("author_b", MONITOR, "learnt.author.B.carried.accuracy"),
     ("field", LOG, "learnt.author.field.console.accuracy"),
     ("field", MONITOR, "learnt.author.field.carried.accuracy"),
@@ -34,7 +34,7 @@ NUMBERS = ("accuracy", "conditions")
 ENDS = {"": "value", "_low": "ci_low", "_high": "ci_high"}
 COLUMNS = pl.Schema(
     {
-        "source": pl.String,  # measured, in_sample, reported, author_b or field
+        "source": pl.String,  # measured, reported, author_b or field
         "method": pl.String,
         **{f"{name}{end}": pl.Float64 for name in NUMBERS for end in ENDS},
         "score_low": pl.Float64,
@@ -143,8 +143,8 @@ ROWS = {
             *("raw_telemetry", st.RECORDED_MODEL, "invariants", "forest_on_invariants"),
         )
     },
-    LOG: "failbench diagnose, log*",
-    MONITOR: "failbench diagnose, monitor*",
+    LOG: "failbench diagnose, log‡",
+    MONITOR: "failbench diagnose, monitor‡",
 }
 """Methods of the original, those of them that are handed the category, and what it has not."""
 HEAVY_ABOVE = ("simulated_human", "raw_telemetry")
@@ -153,7 +153,7 @@ REPORTED, MEASURED, IN_SAMPLE = "reported", "measured", "in_sample"
 MARKS = {
     REPORTED: st.REPORTED,
     MEASURED: st.Mark("scenarios, held out", st.BLUE, "o"),
-    IN_SAMPLE: st.Mark("scenarios, *: in-sample, †: handed the category", st.BLUE, "o", "none"),
+    IN_SAMPLE: st.Mark("scenarios, in-sample or handed the category", st.BLUE, "o", "none"),
     "author_b": st.Mark("causes of author B", st.VERMILLION, "s"),
     "field": st.Mark("programs of others", st.GREEN, "^"),
 }
@@ -163,7 +163,8 @@ LANES = {REPORTED: 0, MEASURED: 0, IN_SAMPLE: 0, "author_b": 1, "field": 2}
 def draw(points: pl.DataFrame, figure: Figure) -> None:
     """A row per method, and a mark for each source; behind the rows the conditions to read."""
     axes = figure.subplots()
-    in_sample = ~st.is_of_blind() & (pl.col("source") == MEASURED)
+    hollow = [method for method in ROWS if st.mark_of(method) in ("*", "†")]
+    in_sample = pl.col("method").is_in(hollow) & (pl.col("source") == MEASURED)
     mark = pl.when(in_sample).then(pl.lit(IN_SAMPLE)).otherwise("source")
     of_rate = {name: f"accuracy{end}" for end, name in ENDS.items()}
     drawn = points.with_columns(row="method", mark=mark, **of_rate)
@@ -176,7 +177,7 @@ def draw(points: pl.DataFrame, figure: Figure) -> None:
     counted = dict(drawn.group_by("mark").agg(pl.col("n").max()).drop_nulls().iter_rows())
     sized = {name: f"{n} {MARKS[name].label}" for name, n in counted.items()}
     marks = [replace(mark, label=sized.get(name, mark.label)) for name, mark in MARKS.items()]
-    st.legend_outside(figure, marks, columns=2)
+    st.legend_outside(figure, [*marks, *st.marks_explained(rows)], columns=2)
 
 
 def main() -> None:

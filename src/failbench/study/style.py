@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import LineStyleType, MarkerType
 
 from failbench.base.vocabulary import Category
-from failbench.study.labels import drawn_label, in_label_order, reads_true_category
+from failbench.study.labels import drawn_label, in_label_order, mark_of, reads_true_category
 
 FULL_WIDTH: Final = 5.5
 HALF_WIDTH: Final = 2.7  # inches: of the text block, so that no figure is scaled
@@ -94,8 +94,18 @@ REPORTED: Final = Mark("reported by the original", BLACK, "|", size=9.0)
 REPORTED_LEVEL: Final = Mark("reported by the original", BLACK, "_", size=9.0)
 """The same, where they run upwards."""
 
-IN_SAMPLE: Final = Mark("*: in-sample (rules developed on these scenarios)", BLACK, "")
-"""What the asterisk of :func:`~.labels.drawn_label` means, for legends of figures that have one."""
+MARKS_OF_LABELS: Final = {
+    "*": Mark("*: in-sample (rules developed on these scenarios)", BLACK, ""),
+    "‡": Mark("‡: fitted out of fold to flags developed on them", BLACK, ""),
+    "†": Mark("†: handed the true category", BLACK, ""),
+}
+"""What :func:`~.labels.mark_of` writes behind a label, as legends explain it."""
+
+
+def marks_explained(methods: Iterable[str]) -> list[Mark]:
+    """Entries of a legend for the marks that the labels of some methods have."""
+    shown = set(map(mark_of, methods))
+    return [entry for mark, entry in MARKS_OF_LABELS.items() if mark in shown]
 
 
 @dataclass(frozen=True)
