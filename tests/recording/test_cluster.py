@@ -20,14 +20,15 @@ pytest.importorskip("submitit", reason="needs the extra `cluster`")
 SHARDS = [Shard(number, 3) for number in (1, 2, 3)]
 LOST = ["sh", "-c", "kill -9 $PPID"]
 FAKE_SLURM = {
-    # Runs each task of the array as a process, as the scheduler would on a node.
+    # Runs each task of the array as a process, as the scheduler would on a node, and like it from
+    # a copy of the script: submitit renames its own as soon as the jobs are submitted.
     "sbatch": """#!/bin/bash
 tasks=$(sed -n 's/^#SBATCH --array=0-\\([0-9]*\\).*/\\1/p' "$1")
 cp "$1" submitted
 for task in $(seq 0 "$tasks"); do
   SLURM_JOB_ID=$((700 + task)) SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=$task SLURM_NTASKS=1 \\
     SLURM_JOB_NUM_NODES=1 SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0 \\
-    bash "$1" >/dev/null 2>&1 &
+    bash submitted >/dev/null 2>&1 &
   echo $! >"task-$task"
 done
 echo "Submitted batch job 7"
