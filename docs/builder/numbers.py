@@ -45,6 +45,9 @@ EXAMPLE: Final = "paper/tables/diagnose_logs/example.md"
 SHOWN: Final = {"Found": 1, "What to change": 1, "Also possible": 9}
 """Parts of an answer that are shown, and how many of their items."""
 
+DETAIL: Final = re.compile(r" +(\||Why:|and \d|\S.*; evidence|memory and|$)")
+"""A line that begins what the short example leaves out of an item."""
+
 
 def blocks(root: Path = ROOT) -> dict[str, str]:
     """Every block by its name."""
@@ -117,38 +120,24 @@ def libraries(root: Path) -> str:
 
 def shortened(example: str) -> str:
     """The example with what decides."""
-    head, _, rest = example.partition("\nFound\n")
-    answer, _, planted = f"Found\n{rest}".partition("```\n")
-    first, _, _ = head.partition("\n  A ")
-    parts = re.split(r"\n(?=[A-Z])", answer)
-    shown = [line for part in parts for line in _shown(part)]
-    lines = [line for line in first.splitlines() if line]
-    return "\n".join([*lines, *shown, "...", "```", planted.rstrip(), ""])
+    answer, _, planted = example.rpartition("```\n")
+    status, cause, *parts = answer.split("\n\n")
+    likely, _, _ = cause.partition("\n  A ")
+    shown = (line for part in parts for line in _shown(*part.splitlines()))
+    return "\n".join([status, likely, *shown, "...", "```", planted.rstrip(), ""])
 
 
-def _shown(part: str) -> Iterator[str]:
-    heading, *lines = part.splitlines()
-    if heading not in SHOWN:
-        return
-    yield heading
-    items = [item for item in _items(lines) if item]
-    for item in items[: SHOWN[heading]]:
-        yield from item
-
-
-def _items(lines: Iterable[str]) -> Iterator[list[str]]:
-    """The first paragraph of each item, without what is quoted, expected or asked of it."""
-    item: list[str] = []
-    ended = False
+def _shown(heading: str, *lines: str) -> Iterator[str]:
+    """Of the first items of a part, the first paragraph: nothing quoted, expected or asked."""
+    if heading in SHOWN:
+        yield heading
+    number, ended = 0, False
     for line in lines:
         if re.match(r"  \d", line):
-            yield item
-            item, ended = [line], False
-        elif re.match(r" +(\||Why:|and \d|\S.*; evidence|memory and|$)", line):
-            ended = True
-        elif not ended:
-            item.append(line)
-    yield item
+            number, ended = number + 1, False
+        ended = ended or DETAIL.match(line) is not None
+        if number <= SHOWN.get(heading, -1) and not ended:
+            yield line
 
 
 if __name__ == "__main__":
