@@ -17,6 +17,8 @@ from shared.authors import (
     B_TO_A,
     BOTH,
     EVIDENCE_SCHEMA,
+    UNSEEN,
+    VERSION_SCHEMA,
     WITHIN_A,
     WITHIN_B,
     AuthorsDesign,
@@ -29,18 +31,26 @@ SCENARIOS = Path("data/author_b/scenarios")
 SCORED = Path("data/author_b/scores.csv")
 PREDICTIONS = Path("data/predictions/authors")
 EVIDENCE = Path("data/measurements/authors/evidence.parquet")
+VERSIONS = Path("data/measurements/authors/versions.parquet")
 ELSEWHERE = "_elsewhere"
 """Ends the names of studies of the other setting."""
 
 OWN, OTHER = "own", "other"
 KEYS = ("method", "study", "metric")
-LOST, OTHERS = "lost", "other_less_own"
+LOST, OTHERS, LOST_MORE = "lost", "other_less_own", "lost_more"
 ESTIMANDS = {
     LOST: "accuracy on new scenarios of author A less that on scenarios of author B, by what was "
     "learnt of author A's",
     OTHERS: "how much more probable a right diagnosis is by fits to another author's scenarios "
     "than by fits to those of the same author",
+    LOST_MORE: "loss of accuracy from scenarios of author A to those of author B by rules, less "
+    "that by a fit to the same invariants",
 }
+RULES = "invariants"
+VERSION = "version_"
+"""Begins the names of frozen versions of the rules by hand, of which the last is ``RULES``."""
+LEARNT = ("forest_on_invariants", "ebm_on_invariants")
+"""Methods that learn what the invariants of the rules mean."""
 BLIND = "blind methods"
 """Who is meant where all methods that have seen no scenario count alike."""
 
@@ -64,8 +74,28 @@ def of_all_studies(main: pl.DataFrame, asked: pl.DataFrame, design: AuthorsDesig
     return pl.concat([asked_of, asked.with_columns(study=pl.col("study") + away)])
 
 
+def of_versions(answers: pl.DataFrame) -> pl.DataFrame:
+    """Answers of frozen versions as predictions: on A where a version was not developed, on B."""
+    unseen = [
+        (pl.col("version") == version) & pl.col("half").is_in(halves)
+        for version, halves in UNSEEN.items()
+    ]
+    of_b = pl.col("half").is_null()
+    return answers.filter(of_b | pl.any_horizontal(unseen)).select(
+        "run_id",
+        "scenario",
+        "category",
+        "seed",
+        method=VERSION + pl.col("version"),
+        study=pl.when(of_b).then(pl.lit(A_TO_B)).otherwise(pl.lit(WITHIN_A)),
+        repeat=pl.lit(0),
+        prediction=pl.col("answer"),
+    )
+
+
 def estimates(
     predictions: pl.DataFrame,
+    versions: pl.DataFrame,
     evidence: pl.DataFrame,
     readers: pl.DataFrame,
     settings: st.ScenarioIntervalSettings,
@@ -73,15 +103,18 @@ def estimates(
 ) -> pl.DataFrame:
     """Accuracy in each study, what is lost with the author, and what the monitor pointed at."""
     accurate = (st.METRICS["accuracy"],)
-    parts = [st.of_groups(predictions, KEYS[:2], partial(accuracy, settings), workers)]
-    parts.append(st.of_groups(predictions, KEYS[:1], partial(changes, settings), workers))
+    every = pl.concat([predictions.select(versions.columns), versions], how="vertical_relaxed")
+    parts = [st.of_groups(every, KEYS[:2], partial(accuracy, settings), workers)]
+    two_sided = every.join(every.filter(study=WITHIN_A), on="method", how="semi")
+    parts.append(st.of_groups(two_sided, KEYS[:1], partial(changes, settings), workers))
+    parts.append(comparisons(two_sided, settings))
     carried = predictions.filter(study=A_TO_B).join(readers, on="scenario")
     for (method, has), part in carried.group_by("method", "has_cause", maintain_order=True):
         named = "with_cause" if has else "without_cause"
         found = st.few_or_many(part, accurate, settings)["accuracy"]
         parts.append(st.estimate_rows({named: found}, method=method, study=A_TO_B))
     pointed = pointing(evidence.join(readers, on="scenario"), settings)
-    parts.append(pointed.with_columns(method=pl.lit("invariants"), study=pl.lit(A_TO_B)))
+    parts.append(pointed.with_columns(method=pl.lit(RULES), study=pl.lit(A_TO_B)))
     return pl.concat(parts, how="diagonal_relaxed").select(*KEYS, *st.ESTIMATE)
 
 
@@ -102,6 +135,32 @@ def changes(settings: st.ScenarioIntervalSettings, part: pl.DataFrame, **keys: A
         paired = paired.with_columns(pl.col("study").replace_strict(sides))
         found[OTHERS] = st.study_difference(paired, OTHER, OWN, settings, ESTIMANDS[OTHERS])
     return st.estimate_rows(found, study=BOTH, **keys)
+
+
+def comparisons(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> pl.DataFrame:
+    """How much more rules lose than what is fitted to their invariants; the study is the rules."""
+    parts = answers.partition_by("method", as_dict=True)
+    return pl.concat(
+        st.estimate_rows(
+            {LOST_MORE: lost_more(parts[rules,], parts[learnt,], settings)},
+            method=learnt,
+            study=rules,
+        )
+        for rules in (RULES, *(VERSION + version for version in UNSEEN))
+        for learnt in LEARNT
+        if {(rules,), (learnt,)} <= set(parts)
+    )
+
+
+def lost_more(
+    rules: pl.DataFrame, learnt: pl.DataFrame, settings: st.ScenarioIntervalSettings
+) -> st.Interval:
+    """The loss with the author by rules less that by a fit, paired on the runs that both answer."""
+    by_rules = rules.group_by("study", "run_id").agg(by_rules=st.right().cast(pl.Float64).mean())
+    paired = learnt.join(by_rules, on=["study", "run_id"])
+    within, carried = (paired.filter(study=study) for study in (WITHIN_A, A_TO_B))
+    ahead = pl.col("by_rules") - st.right().cast(pl.Float64)
+    return st.independent_difference(within, carried, settings, ESTIMANDS[LOST_MORE], ahead)
 
 
 def pointing(evidence: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> pl.DataFrame:
@@ -197,7 +256,8 @@ def numbers(
 
 def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
     """Every method in every study; those that are not blind below a divider."""
-    methods = [name for name in found.distinct("method") if name != BLIND]
+    versions = [name for name in found.distinct("method") if name.startswith(VERSION)]
+    methods = [name for name in found.distinct("method") if name not in {BLIND, *versions}]
     ordered = st.in_label_order(methods)
     body: list[st.Row | st.Divider] = [
         st.Row((st.method_label(name),), {"method": name}) for name in ordered if st.is_blind(name)
@@ -205,6 +265,11 @@ def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
     if developed := [name for name in ordered if st.made_in_view(name)]:
         body.append(st.Divider("Rules or flags developed on author A's causes:"))
         body += [st.Row((st.method_label(name),), {"method": name}) for name in developed]
+    body.append(st.Divider("Frozen versions of the rules (A: causes not developed on):"))
+    body += [
+        st.Row((f"Version {name.removeprefix(VERSION)}",), {"method": name})
+        for name in sorted(versions)
+    ]
     yield st.table("authors", found, None, body, said)
 
 
@@ -240,11 +305,12 @@ def main() -> None:
     readers = read_readers()
     scored = st.read_rows(SCORED, Scored, "Restore it with git.", ("method",))
     evidence = st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
+    versions = of_versions(st.read_output(VERSIONS, VERSION_SCHEMA))
     predictions = of_all_studies(st.read_main_study(), asked, design)
     scenarios = read_scenarios_of(predictions.filter(study=A_TO_B), SCENARIOS)
     measured = pl.concat(
         [
-            estimates(predictions, evidence, readers, settings, st.workers()),
+            estimates(predictions, versions, evidence, readers, settings, st.workers()),
             eased(predictions, scenarios, settings).select(*KEYS, *st.ESTIMATE),
         ],
         how="vertical_relaxed",
@@ -252,7 +318,8 @@ def main() -> None:
     found = st.Estimates.of(measured)
     named = numbers(found, predictions, evidence, readers, scored)
     said = st.Captions.read("authors", found.nested(*KEYS), settings, design, named)
-    drawn = found.where(metric="accuracy").frame.filter(pl.col("study").is_in(list(MARKS)))
+    marked = pl.col("study").is_in(list(MARKS)) & ~pl.col("method").str.starts_with(VERSION)
+    drawn = found.where(metric="accuracy").frame.filter(marked)
     height = 0.9 + 0.27 * drawn["method"].n_unique()
     picture = said.picture("figure", height, partial(draw, drawn))
     st.publish_estimates(

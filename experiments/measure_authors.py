@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +25,16 @@ from failbench.features.feature_table import (
 )
 from failbench.methods.hybrid import HybridTwoWay
 from failbench.methods.llm.recorded import recorded_answers
-from failbench.monitor.records.scoring import ScoringParams
+from failbench.monitor.records.scoring import HALF_SCHEMA, ScoringParams, versioned
 from failbench.monitor.records.tables import read_monitored
-from failbench.monitor.records.verdicts import BROKE, break_table, ends_of, known_course
+from failbench.monitor.records.verdicts import (
+    BROKE,
+    VERDICT_SCHEMA,
+    break_table,
+    ends_of,
+    known_course,
+    verdict_table,
+)
 from failbench.monitor.records.versions import Rules, read_rules
 from failbench.prediction.hybrids import compose
 from failbench.prediction.known import Known
@@ -41,6 +48,7 @@ from shared.authors import (
     B_TO_A,
     BOTH,
     EVIDENCE_SCHEMA,
+    VERSION_SCHEMA,
     WITHIN_A,
     WITHIN_B,
     A,
@@ -52,11 +60,14 @@ from shared.authors import (
 ANSWERS = Path("data/llm/recorded_answers.csv")
 KNOWN = Path("data/features/known.parquet")
 MONITORED = Path("data/monitor")
+HALVES = Path("data/monitor/halves.csv")
+JUDGED = Path("data/measurements/invariants/verdicts.parquet")
 RECORDED = Path("data/author_b/telemetry")
 WRITTEN = Path("data/author_b/scenarios")
 SCORED = Path("data/author_b/scores.csv")
 PREDICTIONS = Path("data/predictions/authors")
 EVIDENCE = Path("data/measurements/authors/evidence.parquet")
+VERSIONS = Path("data/measurements/authors/versions.parquet")
 
 HYBRIDS = {"hybrid_two_way": "improved_rules", st.ON_INVARIANTS: "invariants"}
 """Hybrids without people, each by its rules; a forest answers where these abstain."""
@@ -168,6 +179,31 @@ def evidence_of(runs: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     return pointed.select(EVIDENCE_SCHEMA.names()).cast(EVIDENCE_SCHEMA)
 
 
+def judged_by(
+    versions: Iterable[Rules], runs: pl.DataFrame, detected: pl.DataFrame
+) -> pl.DataFrame:
+    """What each version answers of runs of author B at their failure, by its own bounds."""
+    there = pl.col("run_id").is_in(runs["run_id"].implode())
+    monitored = read_monitored(RECORDED / "monitor").select(there)
+    ends = ends_of(monitored.runs, detected)
+    parts = [
+        verdict_table(break_table(monitored, rules), ends, rules, (0,)).with_columns(
+            version=pl.lit(rules.version)
+        )
+        for rules in versions
+    ]
+    return pl.concat(parts)
+
+
+def answers_of(verdicts: pl.DataFrame, runs: pl.DataFrame, halves: pl.DataFrame) -> pl.DataFrame:
+    """What versions answer of runs at their failure, with label and half of the scenario."""
+    at_failure = verdicts.filter(steps_ahead=0, bounds=OWN).select("version", "run_id", "answer")
+    labelled = runs.select("run_id", "scenario", "category", "seed")
+    half = halves.select("scenario", "half")
+    rows = at_failure.join(labelled, on="run_id").join(half, on="scenario", how="left")
+    return rows.select(VERSION_SCHEMA.names()).cast(VERSION_SCHEMA)
+
+
 def main() -> None:
     design = st.read_section("authors", AuthorsDesign)
     study = st.read_section("nested_cv", st.ReferenceStudy)
@@ -176,13 +212,19 @@ def main() -> None:
     methods = [name for name in named if not st.ENTRIES[name].reads_true_category]
     scored = st.read_rows(SCORED, Scored, "Restore it with git.", ("method",))
     settings = {name: settings_of(name, st.PARAMS) for name in methods}
-    rules = read_rules(MONITORED, st.read_section("monitor", ScoringParams).versions[-1])
+    scoring = st.read_section("monitor", ScoringParams)
+    versions = [read_rules(MONITORED, version) for version in scoring.versions]
+    rules = versions[-1]
+    judged = st.read_output(JUDGED, versioned(VERDICT_SCHEMA))
+    halves = st.read_points(HALVES, HALF_SCHEMA)
     first, second = read_recordings(), read_recordings(RECORDED, WRITTEN)
     inputs = Inputs.of(first, second, rules)
     of_b = study.failures(inputs.features).filter(view=B)
     of_a = study.failures(inputs.features).filter(view=A)
     # everything is read before methods are fitted, which takes minutes
     once = [asked_once(of_a, WITHIN_A), asked_once(of_b, A_TO_B)]
+    judged_b = judged_by(versions, of_b, second[0].runs)
+    answered = [answers_of(judged, of_a, halves), answers_of(judged_b, of_b, halves)]
     labels = pl.concat([st.categories_of(first[1]), st.categories_of(second[1])])
     splits = make_splits(labels, design.folds, design.repeats, design.seed)
     carried = ViewPlan(A_TO_B, 0, 0, trained_on=A, tested_on=(B,))
@@ -207,6 +249,7 @@ def main() -> None:
     for (method,), part in predictions.partition_by("method", as_dict=True).items():
         st.write_parquet(part, PREDICTIONS / f"{method}.parquet")
     st.write_parquet(evidence_of(inputs.known.beside(of_b), rules), EVIDENCE)
+    st.write_parquet(pl.concat(answered).sort("version", "run_id"), VERSIONS)
     st.print_accuracy(predictions)
 
 

@@ -30,6 +30,15 @@ EVIDENCE_SCHEMA = pl.Schema(
 """What decided the monitor's answer to each run of author B, the family of the invariant that did
 (null for an ending), and those of all that broke; keyed by the first."""
 
+_ANSWERED = ("version", "run_id", "scenario", "category", "half", "answer")
+
+VERSION_SCHEMA = pl.Schema({**dict.fromkeys(_ANSWERED, pl.String()), "seed": pl.Int32()})
+"""What each frozen version of the rules by hand answers at the failure of both authors' runs, and
+the half that a scenario of author A is in (null for B's); keyed by the first two."""
+
+UNSEEN: Mapping[str, tuple[str, ...]] = {"1": ("development", "test"), "2": ("test",)}
+"""Halves of author A's scenarios that a version was not developed on: none for later versions."""
+
 
 class Reading(Record):
     """What a reader who was told a cause alone named: a row of ``data/author_b/readers.csv``."""

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from abstention import on_training_sides
-from authors import pointing
+from authors import VERSION, lost_more, of_versions, pointing
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.llm.recorded import recorded_answers
@@ -12,7 +12,7 @@ from failbench.prediction.splits import ViewPlan, by_scenario, make_splits
 from failbench.statistics.pairs import independent_difference
 from made_up import made_up_predictions
 from pipeline import REPOSITORY
-from shared.authors import AS_SCORED, A, B
+from shared.authors import A_TO_B, AS_SCORED, WITHIN_A, A, B
 from study_settings import METHOD_INTERVALS
 
 WITHIN_ONE_CAUSE = 0.025  # of the 40
@@ -58,6 +58,51 @@ def test_a_difference_of_other_scenarios_is_that_of_their_accuracies_and_wider_t
     assert found.n == 2 * 12 * len(CATEGORIES)
     back = independent_difference(right, left, METHOD_INTERVALS, "made up")
     assert back.value == pytest.approx(-found.value)
+
+
+def answers_right(within_a: int, of_b: int, of: int = 4) -> pl.DataFrame:
+    """Answers of a method: right for the first so many scenarios of each category and author."""
+    rows = [
+        (study, f"{study}_{category}_{n}", category, category if n < right else "abstain")
+        for study, right in ((WITHIN_A, within_a), (A_TO_B, of_b))
+        for category in CATEGORIES
+        for n in range(of)
+    ]
+    table = pl.DataFrame(rows, schema=["study", "run_id", "category", "prediction"], orient="row")
+    return table.with_columns(scenario="run_id", seed=pl.lit(0), repeat=pl.lit(0))
+
+
+def test_a_loss_is_held_against_that_of_a_fit_on_the_runs_that_both_answer():
+    rules, learnt = answers_right(4, 1), answers_right(2, 2)
+    found = lost_more(rules, learnt, METHOD_INTERVALS)
+    assert found.value == pytest.approx((4 - 1) / 4 - (2 - 2) / 4)
+    assert found.ci_low < found.value < found.ci_high
+    same = lost_more(rules, rules, METHOD_INTERVALS)
+    assert (same.value, same.ci_low, same.ci_high) == (0, 0, 0)  # paired, so nothing varies
+    half = rules.filter((pl.col("study") == A_TO_B) | pl.col("run_id").str.contains("[01]$"))
+    of_half = lost_more(half, learnt, METHOD_INTERVALS)
+    assert of_half.value == pytest.approx((1 - 1 / 4) - (1 - 2 / 4))
+
+
+def test_a_version_is_scored_on_causes_of_a_that_it_was_not_developed_on_and_on_all_of_b():
+    path = REPOSITORY / "data/measurements/authors/versions.parquet"
+    predictions = of_versions(pl.read_parquet(path))
+    counts = predictions.group_by("method", "study").agg(pl.col("scenario").n_unique())
+    assert {(method, study): n for method, study, n in counts.iter_rows()} == {
+        **{(f"{VERSION}{version}", A_TO_B): 40 for version in range(1, 7)},
+        (f"{VERSION}1", WITHIN_A): 76,
+        (f"{VERSION}2", WITHIN_A): 38,
+    }
+
+
+def test_the_last_version_answers_author_b_as_the_method_invariants_does():
+    answers = pl.read_parquet(REPOSITORY / "data/measurements/authors/versions.parquet")
+    method = pl.read_parquet(REPOSITORY / "data/predictions/authors/invariants.parquet")
+    carried = method.filter(study=A_TO_B).select("run_id", "prediction")
+    of_b = answers.filter(pl.col("half").is_null(), version="6")
+    last = of_b.join(carried, on="run_id")
+    assert last.height == of_b.height > 0
+    assert (last["answer"] == last["prediction"]).all()
 
 
 @pytest.mark.parametrize(

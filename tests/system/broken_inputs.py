@@ -76,7 +76,7 @@ ASKED = {"crash_prediction": ("crash_agents", "data/llm/crashes")}
 
 VERSIONS = "data/monitor/versions"
 OF_LAST_VERSION = {
-    *("known", "measure_llm_agents", "measure_authors", "measure_diagnose_logs"),
+    *("known", "measure_llm_agents", "measure_diagnose_logs"),
     *("measure_learners", "measure_budget", "page"),
 }
 """Stages that read the last of the versions that judge what was recorded."""

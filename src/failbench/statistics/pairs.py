@@ -158,10 +158,18 @@ def study_difference(
 
 
 def independent_difference(
-    left: pl.DataFrame, right: pl.DataFrame, settings: BootstrapSettings, estimand: str
+    left: pl.DataFrame,
+    right: pl.DataFrame,
+    settings: BootstrapSettings,
+    estimand: str,
+    value: pl.Expr | None = None,
 ) -> Interval:
-    """Accuracy on some scenarios less that on others, each resampled within its categories."""
-    sides = [over_scenarios(rows, is_right()) for rows in (left, right)]
+    """Mean of a value, by default accuracy, on some scenarios less that on others.
+
+    Each are resampled within their categories.
+    """
+    mean = is_right() if value is None else value
+    sides = [over_scenarios(rows, mean) for rows in (left, right)]
     first, second = (side.seeds for side in sides)
 
     def statistic(weights: Weights) -> Array:
