@@ -29,6 +29,7 @@ from failbench.publish.page.methods import (
     CURVE_SCHEMA,
     ShownIntervals,
     answers_by_scenario,
+    each_answer_once,
     landing,
     methods_section,
 )
@@ -71,9 +72,10 @@ def main() -> None:
     study = st.read_section("nested_cv", st.ReferenceStudy)
     judged = st.read_section("monitor", ScoringParams)
     paper = st.read_reported()
-    measured = st.read_metrics(METRICS / "intervals.json", st.PRIMARY_SET)
+    measured = st.read_metrics(METRICS / "intervals.json", st.PRIMARY_SET, recorded=True)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
-    predictions = st.read_main_study()
+    predictions, asked_once = st.read_main_study(), each_answer_once(st.read_recorded_model())
+    all_answers = pl.concat([predictions, asked_once])
     risks = st.read_points(CURVES, CURVE_SCHEMA)
     audit = st.read_points(AUDIT, AUDIT_SCHEMA)
     # of the studies whose numbers stand beside those of the paper
@@ -92,7 +94,7 @@ def main() -> None:
         st.read_output(EXPLANATIONS / "answers.parquet", ANSWER_SCHEMA),
         st.read_output(EXPLANATIONS / "conditions.parquet", CONDITION_SCHEMA),
     )
-    answers = answers_by_scenario(predictions)
+    answers = answers_by_scenario(all_answers)
     reference, seed = f"{study.architecture}-{study.optimizer}", min(study.run_seeds)
     recorded = (scenarios, telemetry.runs, answers)
     of_logs = failure.answers_to_logs(logs, reference)
@@ -109,7 +111,7 @@ def main() -> None:
     for setting in settings_of(telemetry.runs, reference):
         most = MOST_POINTS if setting == reference else MOST_POINTS_ELSEWHERE
         sections[f"curves-{setting}"] = curves(telemetry, setting, seed, most)
-    fitted = (predictions, measured, risks, paper)
+    fitted = (all_answers, measured, risks, paper)
     sections["methods"] = methods_section(*fitted, confidence=confidence)
     sections["reported"] = reported_section(paper, metrics)
     sections["audit"] = audit_section(audit)

@@ -1,3 +1,4 @@
+import re
 from functools import cache
 from typing import Any
 
@@ -5,9 +6,12 @@ import polars as pl
 import pytest
 
 import made_up_answers as answers
+from failbench.base.methods import RECORDED_MODEL
 from failbench.base.scenarios import Scenario, read_scenarios
 from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
 from failbench.diagnose.outputs.html_page import html_of
+from failbench.publish.page.methods import ASKED_ONCE
+from failbench.study.labels import METHOD_LABELS
 from opened_page import DESKTOP, PHONE
 from page_sections import section
 from pipeline import REPOSITORY
@@ -34,7 +38,7 @@ VIEWS = {
 REFERENCE = "transformer-adamw"
 
 CUT_OFF = """() => [...document.querySelectorAll("main *, header *")]
-  .filter((element) => !element.closest(".hidden, [hidden], dialog"))
+  .filter((element) => !element.closest(".hidden, [hidden], dialog, .terminal"))
   .flatMap((element) => [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE))
   .filter((text) => {
     const range = document.createRange();
@@ -45,11 +49,18 @@ CUT_OFF = """() => [...document.querySelectorAll("main *, header *")]
   })
   .map((text) => text.textContent)
   .concat(
-    [...document.querySelectorAll(".scroll, pre")]
+    [...document.querySelectorAll(".scroll, pre:not(.terminal)")]
       .filter((box) => box.scrollWidth > box.clientWidth + 1)
       .map((box) => `scrolls: ${box.ariaLabel}`),
   )"""
-"""Texts that reach over an edge of the window, and boxes that must be scrolled sideways."""
+"""Texts over an edge of the window, and boxes that scroll sideways, the tool's answers apart."""
+
+BEFORE_A_CHART = """() => [...document.querySelectorAll("svg.chart")].flatMap((chart) =>
+  [...chart.querySelectorAll("text")]
+    .filter((text) => text.getBoundingClientRect().left < chart.getBoundingClientRect().left - 0.5)
+    .map((text) => text.textContent),
+)"""
+"""Texts of charts that begin left of them."""
 
 
 @cache
@@ -258,6 +269,55 @@ def test_a_symptom_leads_over_a_cause_and_its_run_to_what_distinguishes_it_and_m
             assert written.replace("`", "") in text
         card.scroll_into_view_if_needed()
         card.locator("svg[role=img]").wait_for()
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("route", ["#/", "#/symptoms/spike"])
+def test_no_label_of_an_axis_reaches_out_of_its_chart(page_at, route, viewport):
+    page = page_at(route, viewport=viewport)
+    for frame in page.locator(".drawn").all():
+        frame.scroll_into_view_if_needed()
+        frame.locator("svg.chart").wait_for()
+    assert page.evaluate(BEFORE_A_CHART) == []
+
+
+def test_on_a_phone_the_line_of_the_most_frequent_category_passes_no_name_of_a_method(page_at):
+    page = page_at("#/", viewport=PHONE)
+    chart = page.locator("figure .drawn")
+    chart.scroll_into_view_if_needed()
+    chart.locator("svg.chart").wait_for()
+    boxes = "all => all.map(each => each.getBoundingClientRect().toJSON())"
+    dashes = chart.locator("g[stroke-dasharray] line").evaluate_all(boxes)
+    labels = {each["label"] for each in section("landing")["rows"]}
+    names = [
+        name for name in chart.locator("text").all() if name.text_content().rstrip("*†") in labels
+    ]
+    assert len(dashes) == len(names) == len(labels)
+    for name in names:
+        box = name.bounding_box()
+        passed = [
+            dash
+            for dash in dashes
+            if dash["top"] < box["y"] + box["height"] and dash["bottom"] > box["y"]
+        ]
+        assert not passed, name.text_content()
+
+
+def test_an_answer_keeps_its_columns_and_a_keyboard_scrolls_it_sideways(page_at):
+    page = page_at("#/answers", viewport=PHONE)
+    terminal = page.locator(".terminal").first
+    assert terminal.evaluate("each => each.scrollWidth > each.clientWidth")
+    terminal.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)  # it scrolls smoothly
+    assert terminal.evaluate("each => each.scrollLeft") > 0
+
+
+def test_a_model_that_was_asked_once_has_one_answer_to_a_scenario_and_says_so(page_at):
+    page = page_at("#/failure/learning_rate_jump")
+    row = page.locator(".said tr", has_text=METHOD_LABELS[RECORDED_MODEL])
+    assert ASKED_ONCE in row.inner_text()
+    assert re.search(r"\b[01] of 1\b", row.inner_text())
 
 
 def test_answers_of_the_tool_are_three_and_one_of_them_is_wrong(page_at):

@@ -52,8 +52,8 @@ def test_methods_that_saw_the_scenarios_stand_apart_and_those_that_are_told_are_
     assert "Simulated human" not in page.locator("main").inner_text()
     page.get_by_label("show methods that are given the true category").check()
     assert set(rows_of(page, GIVEN)) == {"Simulated human", "Hybrid, three-way"}
-    assert "Invariants" in rows_of(page, DEVELOPMENT)
-    assert "Invariants" not in rows_of(page)
+    assert "Monitor rules" in rows_of(page, DEVELOPMENT)
+    assert "Monitor rules" not in rows_of(page)
     assert "in-sample" in page.locator(f'[data-group="{DEVELOPMENT}"] .note').inner_text()
 
 

@@ -78,14 +78,16 @@ class _MethodEstimates(RootModel[dict[str, dict[str, dict[str, _Estimate]]]]):
     """The content of ``data/metrics/intervals.json``."""
 
 
-def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+def read_metrics(
+    path: Path, feature_set: str, *, recorded: bool = False
+) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
     """Estimates of an earlier stage by feature set and method, each with its accuracy.
 
-    Without the model of which the answers to one seed's runs are replayed: its methods are those
-    that predicted every run.
+    Unless ``recorded``, without the model of which the answers to one seed's runs are replayed:
+    its methods are then those that predicted every run.
     """
     metrics = {
-        name: {key: each for key, each in of_set.items() if key != RECORDED_MODEL}
+        name: {key: each for key, each in of_set.items() if recorded or key != RECORDED_MODEL}
         if isinstance(of_set, dict)
         else of_set
         for name, of_set in read_earlier(path).items()

@@ -266,7 +266,10 @@ def draw_gallery(runs: pl.DataFrame, curves: pl.DataFrame, figure: Figure) -> No
         start = -AXIS / (axes.get_position().width * figure.get_figwidth()) + 0.05
         axes.set_title(name, fontsize=LEAST_TEXT, pad=4, x=start)
         signal = SIGNALS[run["signal"]][0] if run["signal"] else "(loss)"
-        below = f"{signal}\n{words(run['outcome'])}"
+        # a cell with the twin alone is no missing data: its run stopped before the first value
+        drawn = (run["scenario"], "failing") in points
+        when = "" if drawn else f" at step {run['failure_step']}"
+        below = f"{signal}\n{words(run['outcome'])}{when}"
         axes.text(start, -0.15, below, transform=axes.transAxes, va="top", linespacing=1.1)
     foot = f"(loss): no signal departs; steps 0 to {last_step:g}; line below a signal: how it ended"
     figure.text(MARGIN / POINTS / figure.get_figwidth(), 0.03 / figure.get_figheight(), foot)

@@ -9,6 +9,7 @@ import polars as pl
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
+from failbench.base.methods import RECORDED_MODEL, RECORDED_SEED
 from failbench.base.records import Record
 from failbench.base.vocabulary import ABSTAIN, ANSWERS, CATEGORIES, PRIMARY_SET
 from failbench.statistics.scenario_values import ScenarioAnswers, scenario_answers
@@ -80,13 +81,21 @@ def answers_by_scenario(predictions: pl.DataFrame) -> dict[str, dict[str, Answer
         if (scenario, method) in parts:
             return _answers(parts[scenario, method])
         problem = f"there is no answer to {scenario!r} on feature set {PRIMARY_SET}."
-        remedy = f"Run `dvc repro nested_cv@{method}`."
-        raise BadInputError("data/predictions/nested_cv", method, problem, remedy)
+        place, stage = "nested_cv", f"nested_cv@{method}"
+        if method == RECORDED_MODEL:
+            place, stage = "recorded", "measure_llm_agents"
+        remedy = f"Run `dvc repro {stage}`."
+        raise BadInputError(f"data/predictions/{place}", method, problem, remedy)
 
     return {
         scenario: {method: answers_of(scenario, method) for method in methods}
         for scenario in table["scenario"].unique().sort()
     }
+
+
+def each_answer_once(recorded: pl.DataFrame) -> pl.DataFrame:
+    """Answers of a model that was asked once about a run, which are replayed in every repeat."""
+    return recorded.filter(pl.col("repeat") == pl.col("repeat").min())
 
 
 def _answers(part: pl.DataFrame) -> Answers:
@@ -114,8 +123,16 @@ def method_facts(method: str) -> dict[str, object]:
         "reads": labels.reads_label(method),
         "told": told,
         "development": labels.made_in_view(method) and not told,
+        "asked": ASKED_ONCE if method == RECORDED_MODEL else None,
     }
 
+
+ASKED_ONCE: Final = f"asked once about each run of seed {RECORDED_SEED}; learns nothing"
+
+ORIGINAL: Final = (
+    "The original is the study that this one reproduces: “A Diagnostic Benchmark for Transformer "
+    "Training Failures” (anonymous, under review)."
+)
 
 TOLD_NOTE: Final = (
     "Hollow: methods that are given the true category, for all or part of their answers. They "
@@ -154,6 +171,7 @@ def landing(
         "released. One author wrote faults, labels and rules."
     )
     return {
+        "original": ORIGINAL,
         "finding": finding,
         "scale": scale,
         "majority": {"value": majority, "n": scope.scenarios},
@@ -162,7 +180,12 @@ def landing(
         "description": f"Dots with intervals for {len(rows)} measured methods, {held_out} of "
         f"which were not fitted to the scenario that they diagnose, and diamonds for what the "
         f"original reports. {finding}",
-        "caption": [measured_how, f"* {labels.DEVELOPMENT_NOTE}", TOLD_NOTE],
+        "caption": [
+            measured_how,
+            f"* {labels.DEVELOPMENT_NOTE}",
+            f"† {ASKED_ONCE[0].upper()}{ASKED_ONCE[1:]}.",
+            TOLD_NOTE,
+        ],
     }
 
 

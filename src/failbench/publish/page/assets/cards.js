@@ -21,6 +21,16 @@ const GROUPS = [
   },
 ];
 
+// A method's label with an asterisk if it is in-sample, a dagger if it was asked once about each run of one seed.
+function markedLabel({ label, development, asked }) {
+  return `${label}${development ? "*" : ""}${asked ? "†" : ""}`;
+}
+
+// What a method reads, and how often it was asked if that was once.
+function readsText({ reads, asked }) {
+  return asked ? `${reads}; ${asked}` : reads;
+}
+
 const VERDICT_MARKS = { right: "✓", wrong: "✗", abstained: "–", divided: "≈" };
 
 const CATEGORY_SHAPES = { memory_hardware: "■", optimization: "▲", data_pipeline: "◆", model_software: "●", unknown: "○" };

@@ -7,6 +7,9 @@ const LINES = {
   failure: { stroke: "var(--run)", strokeWidth: 1.3 },
 };
 
+// Pixels left of an axis: its mark and a gap, and a letter of a label, at the most.
+const [TICK_MARK, LETTER] = [10, 7];
+
 const short = d3.format(".4~g");
 
 // A plot that is one picture to readers of the screen.
@@ -23,11 +26,15 @@ function lineChart({ title, description, lines, marks, xLabel, yLabel, xDomain, 
   if (!values.length) return h("p", { class: "nothing" }, `Nothing was recorded of: ${yLabel}.`);
   const [low, high] = d3.extent(values);
   const log = low > 0 && high / low > 100;
+  const zero = !log && low > 0 && low / high < 0.4;
+  const [ticks, tickFormat] = [small ? 3 : 5, log ? "~g" : short];
+  const scale = (log ? d3.scaleLog() : d3.scaleLinear()).domain([zero ? 0 : low, high]).nice();
+  const written = scale.ticks(ticks).map(log ? scale.tickFormat(ticks, tickFormat) : tickFormat);
   const rightHalf = ({ x }) => x > (xDomain[0] + xDomain[1]) / 2;
   return picture(title, description, {
     width,
     height,
-    marginLeft: small ? 42 : 58,
+    marginLeft: Math.max(small ? 42 : 58, TICK_MARK + LETTER * d3.max(written, (text) => text.length)),
     marginRight: 12,
     marginTop: small ? 20 : 30,
     marginBottom: small ? 20 : 38,
@@ -35,9 +42,9 @@ function lineChart({ title, description, lines, marks, xLabel, yLabel, xDomain, 
     y: {
       type: log ? "log" : "linear",
       nice: true,
-      zero: !log && low > 0 && low / high < 0.4,
-      ticks: small ? 3 : 5,
-      tickFormat: log ? "~g" : short,
+      zero,
+      ticks,
+      tickFormat,
       grid: true,
       label: log ? `${yLabel} (logarithmic scale)` : yLabel,
       labelArrow: "none",

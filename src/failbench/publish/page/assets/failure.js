@@ -129,34 +129,34 @@ function recordedTable(card, detail) {
 
 function saidSection(card, detail) {
   const index = data("failures");
-  const total = index.asked.answers;
   const rows = detail.answers.map((answer, place) => ({ ...answer, ...index.methods[place] }));
   return part(
     "of-methods", "What each method answered",
     h(
       "p",
       {},
-      `Which category (of ${Object.keys(index.categories).length}) each names, in ${total} answers: ${index.asked.seeds} seeds, each in ${index.asked.repeats} repeats of the folds, by fits that have not ` +
+      `Which category (of ${Object.keys(index.categories).length}) each names, in ${index.asked.answers} answers: ${index.asked.seeds} seeds, each in ${index.asked.repeats} repeats of the folds, by fits that have not ` +
         `learnt from this scenario, in ${index.settings[index.reference]}, on the original’s 19 features. The true category is ${index.categories[card.category].toLowerCase()}.`,
     ),
     GROUPS.map(({ name, note, has }) => {
       const group = rows.filter(has);
-      return group.length ? [h("h3", {}, name), h("p", { class: "caption" }, note), answersTable(group, card, total, name)] : null;
+      return group.length ? [h("h3", {}, name), h("p", { class: "caption" }, note), answersTable(group, card, name)] : null;
     }),
     explainedList(rows),
     logsTable(detail),
   );
 }
 
-function answersTable(rows, card, total, name) {
+function answersTable(rows, card, name) {
   const index = data("failures");
+  const total = (row) => d3.sum(Object.values(row.counts));
   const right = (row) => row.counts[card.category] ?? 0;
   return sortableTable(
     [
       { label: "Method", value: (row) => row.label, cell: (row) => (row.told ? `○ ${row.label}` : row.label), rowHeader: true },
-      { label: "Reads", value: (row) => row.reads },
+      { label: "Reads", value: readsText },
       { label: "Mostly", value: (row) => row.verdict, cell: (row) => verdictText(row.verdict) },
-      { label: "Right", value: right, cell: (row) => `${right(row)} of ${total}`, numeric: true },
+      { label: "Right", value: (row) => right(row) / total(row), cell: (row) => `${right(row)} of ${total(row)}`, numeric: true },
       { label: "Right by seed", value: (row) => row.seeds.join(" · ") },
       {
         label: "Answers",

@@ -6,10 +6,12 @@ views.landing = {
     container.append(
       h("h1", {}, "Why did my training run fail?"),
       h("p", { class: "lead" }, "Start from what you saw: each symptom has its candidate causes, recorded runs, and the measurement that distinguishes them."),
+      h("p", {}, "Each failing run was recorded beside its twin, the same run without the fault."),
       searchForm(),
       symptomList(),
       h("p", {}, "To diagnose a run of your own from its log: ", h("code", {}, "failbench diagnose train.log"), ". ", h("a", { href: hashOf("answers") }, "What it answers"), "."),
       h("h2", {}, "How well can a cause be named from telemetry?"),
+      h("p", {}, landing.original),
       h("p", { class: "lead" }, landing.finding),
       h("p", {}, landing.scale),
       h(
@@ -37,23 +39,26 @@ const DOTS = [
 // A row per method: a dot with its interval, and below it a diamond where the original has a number.
 function dotPlot(landing, width) {
   const narrow = width < 560;
-  const name = (row) => `${row.label}${row.development ? "*" : ""}`;
+  const name = markedLabel;
   const dots = (rows, of, { words, symbol, ...drawn }, dy) => [
     Plot.ruleY(rows, { x1: (row) => of(row).ci_low ?? NaN, x2: (row) => of(row).ci_high ?? NaN, y: name, dy, stroke: drawn.stroke, strokeWidth: drawn.strokeWidth }),
     Plot.dot(rows, { x: (row) => of(row).value, y: name, dy, symbol, r: 4, ...drawn }),
   ];
+  const majority = { stroke: "var(--strong-line)", strokeDasharray: "2 3" };
   const middle = narrow ? 8 : -3;
   return picture(landing.title, landing.description, {
     width,
     height: (narrow ? 48 : 30) * landing.rows.length + 70,
-    marginLeft: narrow ? 8 : 190,
+    marginLeft: narrow ? 8 : 260,
     marginRight: 14,
     marginTop: 26,
     marginBottom: 40,
     x: { domain: [0, 100], percent: true, grid: true, ticks: 5, label: "failures whose category (of five) is named right, %", labelArrow: "none" },
     y: { domain: landing.rows.map(name), label: null, tickSize: 0, axis: narrow ? null : "left" },
     marks: [
-      Plot.ruleX([landing.majority.value], { stroke: "var(--strong-line)", strokeDasharray: "2 3" }),
+      narrow
+        ? Plot.tickX(landing.rows, { x: () => landing.majority.value, y: name, insetTop: 22, ...majority }) // below the names
+        : Plot.ruleX([landing.majority.value], majority),
       Plot.text([landing.majority.value], { x: (x) => x, frameAnchor: "top", dy: -18, text: () => "most frequent category" }),
       narrow ? Plot.text(landing.rows, { y: name, text: name, frameAnchor: "left", textAnchor: "start", dy: -10 }) : null,
       GROUPS.map(({ has }, group) => dots(landing.rows.filter(has), (row) => row.measured, DOTS[group], middle)),

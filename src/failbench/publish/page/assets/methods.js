@@ -48,7 +48,7 @@
       figure("abstention_rate", "Abstains"),
       figure("accuracy_when_committed", "Right when committed"),
       figure("macro_f1", "Macro F1"),
-      { label: "Reads", value: (row) => row.reads },
+      { label: "Reads", value: readsText },
     ];
   }
 

@@ -11,7 +11,7 @@ const risk = (() => {
   const MOST = CURVES.length;
 
   const percentOf = (share) => `${decimals(100 * share, 0)} %`;
-  const labelOf = (method) => ` ${method.label}${method.development ? "*" : ""}`;
+  const labelOf = (method) => ` ${markedLabel(method)}`;
 
   function draw(container, section, state, changed) {
     const { coverage, risk: risks } = section.curves;
@@ -70,7 +70,7 @@ const risk = (() => {
         { id: "coverage-means" },
         "How many of a method’s answers are wrong if only its surest ones are taken? " +
           "An abstention counts as the least sure answer, and as wrong. Simple rules are not here: they state no " +
-          "confidence. Over all seeds; an asterisk marks methods developed on these scenarios.",
+          "confidence. Over all seeds that were asked about; an asterisk marks methods developed on these scenarios, a dagger one that was asked once about each run of one seed.",
       ),
       h("fieldset", { class: "choices" }, h("legend", {}, `Methods that are drawn (at most ${MOST})`), boxes),
       h("div", { class: "field slider" }, h("label", { for: "coverage" }, "Coverage: the surest answers"), slider, output),
