@@ -290,7 +290,7 @@ def test_on_a_phone_the_line_of_the_most_frequent_category_passes_no_name_of_a_m
     dashes = chart.locator("g[stroke-dasharray] line").evaluate_all(boxes)
     labels = {each["label"] for each in section("landing")["rows"]}
     names = [
-        name for name in chart.locator("text").all() if name.text_content().rstrip("*†") in labels
+        name for name in chart.locator("text").all() if name.text_content().rstrip("*‡§") in labels
     ]
     assert len(dashes) == len(names) == len(labels)
     for name in names:

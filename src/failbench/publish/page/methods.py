@@ -123,6 +123,7 @@ def method_facts(method: str) -> dict[str, object]:
         "reads": labels.reads_label(method),
         "told": told,
         "development": labels.made_in_view(method) and not told,
+        "mark": "" if told else labels.mark_of(method),
         "asked": ASKED_ONCE if method == RECORDED_MODEL else None,
     }
 
@@ -182,8 +183,8 @@ def landing(
         f"original reports. {finding}",
         "caption": [
             measured_how,
-            f"* {labels.DEVELOPMENT_NOTE}",
-            f"† {ASKED_ONCE[0].upper()}{ASKED_ONCE[1:]}.",
+            f"* ‡ {labels.DEVELOPMENT_NOTE}",
+            f"§ {ASKED_ONCE[0].upper()}{ASKED_ONCE[1:]}.",
             TOLD_NOTE,
         ],
     }

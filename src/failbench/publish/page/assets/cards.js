@@ -11,7 +11,7 @@ const GROUPS = [
   },
   {
     name: "Development",
-    note: "These depend on the last version of the monitor’s rules. The author of the faults developed it on these scenarios: in-sample, not held out.",
+    note: "These depend on the last version of the monitor’s rules. The author of the faults developed it on these scenarios: rules are in-sample; what is fitted to their flags is fitted out of fold.",
     has: (method) => method.development,
   },
   {
@@ -21,9 +21,9 @@ const GROUPS = [
   },
 ];
 
-// A method's label with an asterisk if it is in-sample, a dagger if it was asked once about each run of one seed.
-function markedLabel({ label, development, asked }) {
-  return `${label}${development ? "*" : ""}${asked ? "†" : ""}`;
+// A method's label with an asterisk if it is in-sample, a double dagger if what it reads is, a section sign if it was asked once.
+function markedLabel({ label, mark, asked }) {
+  return `${label}${mark}${asked ? "§" : ""}`;
 }
 
 // What a method reads, and how often it was asked if that was once.

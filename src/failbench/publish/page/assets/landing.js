@@ -31,7 +31,7 @@ views.landing = {
 // How the groups of methods are drawn, in their order, and what the original reports.
 const DOTS = [
   { words: "measured, 95 % interval", symbol: d3.symbolCircle, stroke: "var(--link)", fill: "var(--link)", strokeWidth: 2 },
-  { words: "measured, development*", symbol: d3.symbolSquare, stroke: "var(--onset)", fill: "var(--onset)", strokeWidth: 2 },
+  { words: "measured, development (*, ‡)", symbol: d3.symbolSquare, stroke: "var(--onset)", fill: "var(--onset)", strokeWidth: 2 },
   { words: "given the true category", symbol: d3.symbolCircle, stroke: "var(--abstained)", fill: "var(--raised)", strokeWidth: 2 },
   { words: "reported by the original, with its interval", symbol: d3.symbolDiamond, stroke: "var(--ink)", fill: "var(--paper)", strokeWidth: 1.2 },
 ];
