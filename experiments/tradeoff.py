@@ -116,7 +116,8 @@ def numbers(points: pl.DataFrame) -> dict[str, object]:
 
 def definitions(points: pl.DataFrame, said: st.Captions) -> st.Table:
     """What a condition is, kind of method by kind of method, with their mean conditions."""
-    counts = dict(points.filter(source="measured").select("method", "conditions").iter_rows())
+    measured = points.filter(~pl.col("method").is_in([LOG, MONITOR]), source="measured")
+    counts = dict(measured.select("method", "conditions").iter_rows())
     kinds: dict[str, list[str]] = {}
     for method in st.in_label_order(counts):
         count = "" if counts[method] is None else f" ({st.written(counts[method], 'one')})"
