@@ -105,7 +105,7 @@ def draw_tree(of_tree: Sequence[Node], figure: Figure) -> None:
     axes = canvas(figure, PAGE)
     texts = [lines_of_node(node) for node in of_tree]
     lines = [max(map(len, columns)) for columns in texts]
-    heading, legend = 1.5 * LINE, 1.6 * LINE
+    heading, legend = 1.5 * LINE, 2.8 * LINE
     gap = (st.POINTS * PAGE - heading - legend - sum(lines) * LINE) / len(of_tree)
     headings = {
         EDGE: "node",
@@ -121,11 +121,12 @@ def draw_tree(of_tree: Sequence[Node], figure: Figure) -> None:
         draw_node(axes, node, columns, middles[-1])
         top += height * LINE + gap
     connect(axes, of_tree, middles)
-    left = EDGE
-    for answer, label in ({**st.CATEGORY_LABELS} | {"": "Abstains"}).items():
-        draw_mark(axes, left, st.POINTS * PAGE - legend / 2, answer)
-        write(axes, left + MARK_WIDTH + GAP / 2, st.POINTS * PAGE - legend / 2, label)
-        left += MARK_WIDTH + width_of(label) + 1.5 * GAP
+    for place, (answer, label) in enumerate(({**st.CATEGORY_LABELS} | {"": "Abstains"}).items()):
+        row, column = divmod(place, 3)
+        left = EDGE + column * WIDTH / 3
+        middle = st.POINTS * PAGE - legend + (0.8 + 1.2 * row) * LINE
+        draw_mark(axes, left, middle, answer)
+        write(axes, left + MARK_WIDTH + GAP / 2, middle, label)
 
 
 def start(node: Node) -> float:
