@@ -6,11 +6,11 @@ reads no more than that folder and its configuration, and can be another one tom
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -73,12 +73,21 @@ def generated(root: Path, pages: Path) -> Iterator[tuple[str, str]]:
 def refuse_unlisted(folder: Path) -> None:
     """Refuse pages that no list of the site leads to."""
     configuration = (folder / CONFIGURATION).read_text(encoding="utf-8")
-    listed = set(re.findall(r'"([\w./-]+\.md)"', configuration))
+    listed = set(_leaves(tomllib.loads(configuration)["project"]["nav"]))
     pages = {path.relative_to(folder / "pages").as_posix() for path in folder.rglob("*.md")}
     unlisted = {page for page in pages - listed if not page.startswith(BESIDE_THE_NAVIGATION)}
     if unlisted or listed - pages:
         missing = ", ".join(sorted(unlisted | (listed - pages)))
         raise SystemExit(f"{CONFIGURATION} and docs/ differ in {missing}. List each page once.")
+
+
+def _leaves(entry: object) -> Iterator[str]:
+    """The pages of a part of the navigation."""
+    if isinstance(entry, str):
+        yield entry
+    elif isinstance(entry, Mapping | list):
+        for each in entry.values() if isinstance(entry, Mapping) else entry:
+            yield from _leaves(each)
 
 
 if __name__ == "__main__":
