@@ -13,7 +13,6 @@ from failbench import study as st
 from recordings import read_scenarios_of
 from shared.authors import (
     A_TO_B,
-    AS_SCORED,
     B_TO_A,
     BOTH,
     EVIDENCE_SCHEMA,
@@ -23,12 +22,10 @@ from shared.authors import (
     WITHIN_B,
     AuthorsDesign,
     Reading,
-    Scored,
 )
 
 READERS = Path("data/author_b/readers.csv")
 SCENARIOS = Path("data/author_b/scenarios")
-SCORED = Path("data/author_b/scores.csv")
 PREDICTIONS = Path("data/predictions/authors")
 EVIDENCE = Path("data/measurements/authors/evidence.parquet")
 VERSIONS = Path("data/measurements/authors/versions.parquet")
@@ -224,24 +221,13 @@ def eased(
 
 
 def numbers(
-    found: st.Estimates,
-    predictions: pl.DataFrame,
-    evidence: pl.DataFrame,
-    readers: pl.DataFrame,
-    scored: list[Scored],
+    predictions: pl.DataFrame, evidence: pl.DataFrame, readers: pl.DataFrame
 ) -> dict[str, object]:
     """What captions name beside estimates and settings."""
-    again = []
-    for each in scored:
-        now = found.row(method=each.method, study=AS_SCORED, metric="accuracy")
-        if now is not None:
-            pair = f"{st.percent(each.right / each.runs)} and {st.percent(now['value'])}"
-            again.append(f"{st.label_inside(each.method)} {pair}")
     carried = predictions.filter(study=A_TO_B)
     wrong = evidence.filter(pl.col("answer") != pl.col("category"))
     by_kind = dict(wrong.group_by(pl.col("decided_kind").replace("", "nothing")).len().iter_rows())
     return {
-        "again": "; ".join(again),
         "wrong": wrong.height,
         "undecided": by_kind.get("nothing", 0),
         "by_ending": by_kind.get("ending", 0),
@@ -263,7 +249,7 @@ def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
         st.Row((st.method_label(name),), {"method": name}) for name in ordered if st.is_blind(name)
     ]
     if developed := [name for name in ordered if st.made_in_view(name)]:
-        body.append(st.Divider("Rules or flags developed on author A's causes:"))
+        body.append(st.Divider("Rules or checks developed on author A's causes:"))
         body += [st.Row((st.method_label(name),), {"method": name}) for name in developed]
     body.append(st.Divider("Frozen versions of the rules (A: causes not developed on):"))
     body += [
@@ -303,7 +289,6 @@ def main() -> None:
     names = [name for name in fitted if name in st.ENTRIES and not st.reads_true_category(name)]
     asked = st.read_outputs(PREDICTIONS, [*names, st.RECORDED_MODEL], st.PREDICTION_SCHEMA)
     readers = read_readers()
-    scored = st.read_rows(SCORED, Scored, "Restore it with git.", ("method",))
     evidence = st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
     versions = of_versions(st.read_output(VERSIONS, VERSION_SCHEMA))
     predictions = of_all_studies(st.read_main_study(), asked, design)
@@ -316,7 +301,7 @@ def main() -> None:
         how="vertical_relaxed",
     )
     found = st.Estimates.of(measured)
-    named = numbers(found, predictions, evidence, readers, scored)
+    named = numbers(predictions, evidence, readers)
     said = st.Captions.read("authors", found.nested(*KEYS), settings, design, named)
     marked = pl.col("study").is_in(list(MARKS)) & ~pl.col("method").str.starts_with(VERSION)
     drawn = found.where(metric="accuracy").frame.filter(marked)

@@ -294,7 +294,7 @@ TRANSCRIBED = {
 """Tables that are declared as they stand, and widths of their columns."""
 
 
-DEVELOPED = {"*": " (rules in-sample)", "‡": " (flags developed in-sample)"}
+DEVELOPED = {"*": " (rules in-sample)", "‡": " (checks developed in-sample)"}
 
 
 def method_tables(

@@ -90,7 +90,7 @@ def tables(
 
 DIVIDERS = {
     "*": "Rules developed on these scenarios (in-sample):",
-    "‡": "Fitted out of fold to flags developed on these scenarios:",
+    "‡": "Fitted out of fold to checks developed on these scenarios:",
     "†": "Handed the true category:",
 }
 """Above the methods of a mark."""

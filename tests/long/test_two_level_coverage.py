@@ -4,7 +4,7 @@ A run of a scenario is a seed of it: three runs for each scenario, diagnosed onc
 probability of its own to be diagnosed right, drawn from a beta distribution whose mean is the rate
 of its category, and its runs are drawn from that. The intraclass correlation of the runs says how
 alike they are: at 0 the scenarios do not differ at all, at 1 all runs of a scenario are answered
-alike. Measured over the three recorded seeds, most methods have 0.55 to 1, a simulated person and
+alike. Measured over the three recorded seeds, most methods have 0.55 to 1, a simulated human and
 what hands runs to that person 0 to 0.2, and the differences of two methods anything from 0 to 1.
 
 Estimands: the probability that a run of a new scenario is diagnosed right, with the categories of

@@ -1,4 +1,4 @@
-"""Who answers in a hybrid, at the exact thresholds, and how often simulated people are right."""
+"""Who answers in a hybrid, at the exact thresholds, and how often simulated humans are right."""
 
 from typing import ClassVar
 
@@ -119,7 +119,7 @@ def test_thresholds_out_of_order_and_a_run_without_an_answer_are_refused():
     with pytest.raises(BadInputError, match="run_x: is not in the answer key"):
         human.predict(unknown)
 
-    # and only methods with a simulated person receive the answers
+    # and only methods with a simulated human receive the answers
     simulations = [name for name in FEATURE_METHODS if method_named(name).simulation]
     assert simulations == ["simulated_human", "hybrid"]
     assert simulations == [name for name in FEATURE_METHODS if ENTRIES[name].reads_true_category]

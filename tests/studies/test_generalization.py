@@ -7,7 +7,7 @@ import architectures
 from crosswalk import CONDITIONS, accuracies, points_schema
 from failbench.base.errors import BadInputError
 from failbench.base.stage import read_points
-from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED, SAME_RUNS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_tree import band_features
@@ -87,9 +87,17 @@ def test_gain_is_the_paired_difference_over_scenarios_of_methods_asked_of_both(t
     known, new = (scenario_means(predictions, study) for study in (KNOWN_SCENARIOS, LEFT_OUT))
     assert (gain["value"], gain["n"]) == (pytest.approx((known - new).mean()), N)
     assert gain["ci_low"] < gain["value"] < gain["ci_high"]
+    is_first = pl.col("run_id").str.contains("_0-")
+    fewer_runs = estimated(predictions.filter((pl.col("study") != KNOWN_SCENARIOS) | is_first))
+    compared = (row(fewer_runs, study)["value"] for study in (KNOWN_SCENARIOS, SAME_RUNS))
+    assert row(fewer_runs, KNOWN_SCENARIOS, GAIN)["value"] == pytest.approx(
+        -np.diff([*compared])[0]
+    )
+    assert row(fewer_runs, SAME_RUNS)["runs"] < row(fewer_runs, LEFT_OUT)["runs"]
     fewer = predictions.filter(pl.col("study") != KNOWN_SCENARIOS)
     both = estimated(pl.concat([predictions, fewer.with_columns(method=pl.lit("invariants"))]))
-    assert set(both.filter(method="invariants")["study"]) == set(ASKED) - {KNOWN_SCENARIOS}
+    without = {KNOWN_SCENARIOS, SAME_RUNS}
+    assert set(both.filter(method="invariants")["study"]) == set(ASKED) - without
     assert both.filter(pl.col("method") != "invariants").equals(table)
 
 

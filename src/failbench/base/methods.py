@@ -18,7 +18,7 @@ Family = Literal[
     "language model",
     "raw telemetry",
     "hybrid",
-    "simulated person",
+    "simulated human",
     "baseline",
 ]
 """Kinds of methods whose answers are explained in the same way."""

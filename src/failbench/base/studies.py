@@ -1,4 +1,4 @@
-"""Which predictions the main study and that across architectures have, and equal repeats."""
+"""Which predictions the main study and that across architectures have, and what is equal."""
 
 from collections.abc import Iterable
 
@@ -15,6 +15,7 @@ RAW_TELEMETRY = "raw_telemetry"
 WITHOUT_FEATURES = ("raw_series", "raw_text", RAW_TELEMETRY)
 LANGUAGE_MODELS = "llm_agents"  # one file for all of them; it is empty where none was run
 SAME_REPEATS = "nested_cv_same_repeats"  # the main study in the repeats that another can afford
+SAME_RUNS = "leave_one_architecture_out_same_runs"  # those that are tested with known scenarios
 
 
 def prediction_files(methods: Iterable[str]) -> tuple[str, ...]:
@@ -36,3 +37,9 @@ def same_repeats(main: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
     """Predictions of the main study in the repeats that another study has, method by method."""
     shared = main.join(others, on=["feature_set", "method", "repeat"], how="semi")
     return shared.with_columns(study=pl.lit(SAME_REPEATS))
+
+
+def same_runs(left_out: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """Predictions for architectures left out of the runs that are tested with known scenarios."""
+    shared = left_out.join(known, on=["feature_set", "method", "repeat", "run_id"], how="semi")
+    return shared.with_columns(study=pl.lit(SAME_RUNS))

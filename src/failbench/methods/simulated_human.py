@@ -54,7 +54,7 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return probabilities
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """Answers with the accuracy as confidence; a simulated person gives no evidence."""
+        """Answers with the accuracy as confidence; a simulated human gives no evidence."""
         return tuple(Diagnosis(opinion.category, opinion.accuracy) for opinion in self._opinions(X))
 
     def _opinions(self, X: pd.DataFrame) -> list[_Opinion]:
@@ -77,7 +77,7 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def build_simulated_human(settings: SimulatedHumanSettings, context: Context) -> Method:
-    """A simulated person, who receives the true categories."""
+    """A simulated human, who receives the true categories."""
     return SimulatedHuman(context.true_categories, settings.levels, context.seed)
 
 

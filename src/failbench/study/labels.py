@@ -105,7 +105,7 @@ def is_of_blind() -> pl.Expr:
 def mark_of(method: str) -> str:
     """What a figure writes behind a label: how far a method's accuracy is from held out.
 
-    An asterisk: rules that were developed on the scenarios decide. A double dagger: it reads flags
+    An asterisk: rules that were developed on the scenarios decide. A double dagger: it reads checks
     that were developed on them, but learns out of fold what they mean. A dagger: it is handed the
     true category.
 

@@ -96,7 +96,7 @@ REPORTED_LEVEL: Final = Mark("reported by the original", BLACK, "_", size=9.0)
 
 MARKS_OF_LABELS: Final = {
     "*": Mark("*: in-sample (rules developed on these scenarios)", BLACK, ""),
-    "‡": Mark("‡: fitted out of fold to flags developed on them", BLACK, ""),
+    "‡": Mark("‡: fitted out of fold to checks developed on them", BLACK, ""),
     "†": Mark("†: handed the true category", BLACK, ""),
 }
 """What :func:`~.labels.mark_of` writes behind a label, as legends explain it."""

@@ -11,7 +11,7 @@ const GROUPS = [
   },
   {
     name: "Development",
-    note: "These depend on the last version of the monitor’s rules. The author of the faults developed it on these scenarios: rules are in-sample; what is fitted to their flags is fitted out of fold.",
+    note: "These depend on the last version of the monitor’s rules. The author of the faults developed it on these scenarios: rules are in-sample; what is fitted to its checks is fitted out of fold.",
     has: (method) => method.development,
   },
   {

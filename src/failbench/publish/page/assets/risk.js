@@ -70,7 +70,7 @@ const risk = (() => {
         { id: "coverage-means" },
         "How many of a method’s answers are wrong if only its surest ones are taken? " +
           "An abstention counts as the least sure answer, and as wrong. Simple rules are not here: they state no " +
-          "confidence. Over all seeds that were asked about; an asterisk marks rules developed on these scenarios, a double dagger what is fitted to their flags, a section sign a model that was asked once about each run of one seed.",
+          "confidence. Over all seeds that were asked about; an asterisk marks rules developed on these scenarios, a double dagger what is fitted to checks developed on them, a section sign a model that was asked once about each run of one seed.",
       ),
       h("fieldset", { class: "choices" }, h("legend", {}, `Methods that are drawn (at most ${MOST})`), boxes),
       h("div", { class: "field slider" }, h("label", { for: "coverage" }, "Coverage: the surest answers"), slider, output),
