@@ -237,12 +237,11 @@ def simple_answers(
 def _asked(
     conditions: Iterable[tuple[Declared, ...]], columns: Iterable[ColumnNote]
 ) -> dict[str, int]:
-    """Of so many ``rules`` those that read error text, that lack a column, and the others."""
+    """Of so many ``rules`` those that read no error text and lack no column."""
     named = {note.feature for note in columns if note.feature}
-    counts = dict.fromkeys(("rules", "of_text", "without_column", "applicable"), 0)
-    for of_rule in conditions:
-        is_of_text = any(isinstance(condition, ErrorMatches) for condition in of_rule)
-        has_columns = "applicable" if features_of(of_rule) <= named else "without_column"
-        counts["rules"] += 1
-        counts["of_text" if is_of_text else has_columns] += 1
-    return counts
+    applicable = [
+        features_of(of_rule) <= named
+        and not any(isinstance(condition, ErrorMatches) for condition in of_rule)
+        for of_rule in conditions
+    ]
+    return {"rules": len(applicable), "applicable": sum(applicable)}
