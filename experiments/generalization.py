@@ -36,12 +36,11 @@ def estimates(predictions: pl.DataFrame, settings: st.ScenarioIntervalSettings) 
         predictions.filter(study=study)
         for study in (st.NESTED_CV, st.POOLED, st.LEFT_OUT, st.KNOWN_SCENARIOS)
     )
-    equal = [st.same_repeats(main, pooled), st.same_runs(left_out, known)]
-    predictions = pl.concat([predictions, *equal])
+    new = st.same_runs(left_out, known)
+    predictions = pl.concat([predictions, st.same_repeats(main, pooled), new])
     parts = [st.of_groups(predictions, KEYS, partial(rates, settings))]
     if known.height:
-        both = pl.concat([known, equal[1]])
-        parts.append(st.of_groups(both, KEYS[1:], partial(gain, settings)))
+        parts.append(st.of_groups(pl.concat([known, new]), KEYS[1:], partial(gain, settings)))
     return pl.concat(parts)
 
 

@@ -1,4 +1,4 @@
-"""Which predictions the main study and that across architectures have, and what is equal."""
+"""Which predictions the main study and that across architectures have, at equal repeats or runs."""
 
 from collections.abc import Iterable
 
